@@ -1,0 +1,3 @@
+"""The plugins of the rooms: their options, fixtures and hooks."""
+
+pytest_plugins = ("verifiers_pinned.plugin", "reports.plugin", "pytester")

@@ -1,0 +1,1 @@
+"""What is right: oracles that never read a verifier."""

@@ -1,0 +1,1 @@
+"""Specs of the constraint templates: one YAML file each, one loader."""

@@ -1,0 +1,1 @@
+"""LoGRA: reinforcement learning with low-rank gradient sketches."""
