@@ -1,0 +1,69 @@
+"""Says what is wrong in a document, and where, in sentences for people."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+Steps = tuple[str | int, ...]
+"""The way from a document's top to a value: keys of mappings and indices of lists."""
+
+LONGEST_GUESS = 64
+
+
+class Problem(NamedTuple):
+    """One thing wrong: `line` and `column` count from 1, `path` is dotted and `document` at the top."""
+
+    file: str
+    line: int
+    column: int
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.path}: {self.message}"
+
+
+class DocumentError(Exception):
+    """Every problem found, in the order of files and lines; as text, one problem a line."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems))
+
+
+def dotted(steps: Steps) -> str:
+    """`("examples", 3, "id")` as `examples[3].id`; the empty way is `document`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{shortened(step)}" for step in steps)
+    return text.removeprefix(".") or "document"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'examples'?`, or nothing where no known word is close."""
+    if len(word) > LONGEST_GUESS:
+        return ""
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def quoted(value: object) -> str:
+    """The value as Python writes it, cut in the middle where it is long."""
+    return shortened(repr(value), 80)
+
+
+def shortened(text: str, limit: int = 60) -> str:
+    kept = (limit - 3) // 2
+    return text if len(text) <= limit else f"{text[:kept]}...{text[-kept:]}"
+
+
+def shown_path(path: Path) -> str:
+    """The path as a person would type it: relative to the current directory where it lies below it."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except (OSError, ValueError, RuntimeError):
+        return str(path)
