@@ -1,0 +1,1 @@
+"""Rows of a run, and what is made of them."""
