@@ -1,0 +1,88 @@
+"""What a child may not do: an audit hook without network, processes or writes outside its folder, and memory limits."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+_NETWORK = frozenset(
+    f"socket.{name}"
+    for name in (
+        *("connect", "bind", "sendto", "sendmsg"),
+        *("getaddrinfo", "gethostbyname", "gethostbyaddr", "getnameinfo"),
+    )
+)
+_PROCESSES = frozenset(
+    [
+        *("subprocess.Popen", "pty.spawn", "os.system", "os.startfile", "os.kill", "os.killpg"),
+        *("os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.exec"),
+    ]
+)
+# Each takes one or two paths first; a descriptor in a path's place (os.truncate, os.chmod) was opened under `open`.
+_WRITES = frozenset(
+    f"os.{name}"
+    for name in (
+        *("remove", "rename", "mkdir", "rmdir", "link", "symlink", "truncate"),
+        *("chmod", "chown", "utime", "setxattr", "removexattr"),
+    )
+)
+_TWO_PATHS = frozenset(["os.rename", "os.link"])
+_REFUSED = _NETWORK | _PROCESSES | _WRITES | {"open", "ctypes.dlopen"}
+
+
+def forbid_side_effects(scratch: str) -> None:
+    """Install the hook for good (a hook cannot be removed). Writes stay possible under `scratch` and to /dev/null."""
+    sys.addaudithook(_hook(os.path.realpath(scratch)))
+
+
+def _hook(scratch: str) -> Callable[[str, tuple[Any, ...]], None]:
+    inside = scratch + os.sep
+    # A verifier may replace what it likes in `os`; the hook keeps its own.
+    realpath, fsdecode, refused, isinstance_ = os.path.realpath, os.fsdecode, _REFUSED, isinstance
+
+    def allowed(path: Any) -> bool:
+        if path is None or isinstance_(path, int):
+            return True
+        real = realpath(fsdecode(path))
+        return real == scratch or real.startswith(inside) or real == os.devnull
+
+    def hook(event: str, args: tuple[Any, ...]) -> None:
+        # Every import, open and id() comes through here: one set look-up for the common case.
+        if event not in refused:
+            return
+        if event == "open":
+            if not args[2] & _WRITE_FLAGS or allowed(args[0]):
+                return
+            raise PermissionError("a pinned verifier may not write outside its scratch folder")
+        if event == "ctypes.dlopen":
+            # `import ctypes` opens the process itself (None), which is harmless.
+            if args[0] is None:
+                return
+            raise PermissionError("a pinned verifier may not load libraries by name")
+        if event in _WRITES:
+            if all(allowed(path) for path in args[: 2 if event in _TWO_PATHS else 1]):
+                return
+            raise PermissionError(f"a pinned verifier may not change files outside its scratch folder ({event})")
+        what = "use the network" if event in _NETWORK else "start or signal processes"
+        raise PermissionError(f"a pinned verifier may not {what} ({event})")
+
+    return hook
+
+
+def address_space() -> int:
+    """Bytes of virtual memory that this process has mapped."""
+    return int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize()
+
+
+def limit_memory(extra: int) -> None:
+    """Let this process map `extra` bytes more than it has now, write no core and no file above 64 MiB."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (address_space() + extra, hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26, 1 << 26))
