@@ -54,6 +54,11 @@ class SketchedLayer:
         return projection_seed(self.base_seed, self.update if self.refresh else 0, self.name)
 
     @property
+    def noise_seed(self) -> int:
+        """The seed of this update's rounding noise, which differs from step to step even where A does not."""
+        return projection_seed(self.base_seed, self.update, self.name)
+
+    @property
     def projection(self) -> Tensor:
         """A [r, k] float32 on the weight's device."""
         weight = self.weight
@@ -147,3 +152,25 @@ class _Sketch(torch.autograd.Function):
         (projected,) = ctx.saved_tensors
         layer.accumulate(gradient, projected, ctx.scale)
         return gradient, None, None, None, None
+
+
+class Anchor:
+    """Gives a frozen model's graph a beginning: embeddings' outputs require a gradient.
+
+    A target layer needs none of this, but reentrant checkpointing records a block only if its input needs a gradient.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        embeddings = [module for module in model.modules() if isinstance(module, nn.Embedding)]
+        self._handles = [module.register_forward_hook(self._after_forward) for module in embeddings]
+
+    def detach(self) -> None:
+        """Remove the hooks."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+
+    @staticmethod
+    def _after_forward(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
+        if torch.is_grad_enabled() and not output.requires_grad:
+            output.requires_grad_(True)
