@@ -55,8 +55,9 @@ class Composed(NamedTuple):
 
 def compose(text: str) -> Composed:
     """The one document in `text`; raises `ComposeError` where reading cannot go on."""
-    loader = Loader(text)
+    loader = None
     try:
+        loader = Loader(text)
         return _Composer(loader).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -66,7 +67,8 @@ def compose(text: str) -> Composed:
         # the pure Python scanner lets chr() and int() complain about escapes and versions
         raise ComposeError(Place(1, 1), (), f"not YAML: {error}") from None
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
 
 
 def _place(mark: Any) -> Place:

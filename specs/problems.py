@@ -39,8 +39,12 @@ class DocumentError(Exception):
 
 def dotted(steps: Steps) -> str:
     """`("examples", 3, "id")` as `examples[3].id`; the empty way is `document`."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{shortened(step)}" for step in steps)
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{_printable(step)}" for step in steps)
     return text.removeprefix(".") or "document"
+
+
+def _printable(step: str) -> str:
+    return shortened(step) if step.isprintable() else quoted(step)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
