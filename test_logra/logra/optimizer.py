@@ -4,55 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from logra import checkpoint, replica
-from logra.config import Config, check_group, group_defaults
+from logra.config import Config
+from logra.groups import assign_groups, check_group, group_defaults
 from logra.native import NativeAdamW
+from logra.projection import Distribution, Draw, Law
+from logra.proposal import Controller, Direction, Proposal
 from logra.reduction import reduce_sketches
-from logra.rounding import merge, storage_of
+from logra.rounding import merge, storage_of, take_master
 from logra.sketch import Anchor, SketchedLayer
-from logra.targets import Targets, matches, select_targets
+from logra.step_size import floats, step_scales
+from logra.targets import Targets, select_targets
 from logra.update import (
+    Form,
     clip_scale,
     projected_squared_norm,
     row_adam_direction,
     squared_norm,
-    target_ratio_scale,
-    trust_region_scale,
     update_factor,
 )
-
-
-class Direction(NamedTuple):
-    """A proposed update of one weight: W <- W - alpha D A for the linear layers that hold it."""
-
-    modules: tuple[nn.Linear, ...]
-    projection: Tensor  # A [r, k]
-    direction: Tensor  # D [d, r], with step size, before alpha and rounding
-
-
-class Controller(Protocol):
-    """Chooses alpha for a proposed update; called by `step` between `propose` and `apply`."""
-
-    def step_scale(self, optimizer: LoGRA) -> float: ...
-
-    def state_dict(self) -> dict[str, Any]: ...
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None: ...
-
-
-@dataclass
-class Proposal:
-    """What `apply` will commit; dropping it leaves no trace."""
-
-    directions: dict[str, Tensor]
-    moments: dict[str, Tensor]
-    clip: float
 
 
 class LoGRA(torch.optim.Optimizer):
@@ -91,15 +66,15 @@ class LoGRA(torch.optim.Optimizer):
         groups: Iterable[Mapping[str, Any]] = (),
         rank: int = 16,
         lr: float | None = None,
-        form: str = "norm_preserving",
+        form: Form = "norm_preserving",
         rule: str = "target_ratio",
         ratio: float | None = None,
         beta2: float = 0.95,
         epsilon: float = 1e-8,
         weight_decay: float = 0.0,
         max_grad_norm: float | None = None,
-        distribution: str = "rademacher",
-        draw: str = "cpu",
+        distribution: Distribution = "rademacher",
+        draw: Draw = "cpu",
         refresh: bool = True,
         base_seed: int = 42,
         factor_dtype: torch.dtype = torch.bfloat16,
@@ -128,33 +103,27 @@ class LoGRA(torch.optim.Optimizer):
         self._proposal: Proposal | None = None
         self._applied: replica.Applied | None = None
         self._reduced = 0
-        defaults = group_defaults(self.config, lr, ratio, beta2, epsilon, weight_decay)
-        chosen = select_targets(model, targets)
-        for name, modules in chosen.items():
-            storage_of(modules[0].weight, low_precision, name)
-        grouped = _assign(chosen, groups, defaults)
-        for group in grouped:
-            check_group(self.config, group)
-        super().__init__([{**group, "params": _weights(chosen, group["names"])} for group in grouped], defaults)
-        # Nothing is hooked or frozen before everything above was accepted.
-        self._trained = [p for p in model.parameters() if p.requires_grad]
-        self.layers = {name: self._layer(name, modules) for name, modules in chosen.items()}
-        self._groups = {name: group for group in self.param_groups for name in group["names"]}
+        self._adopt(targets, groups, group_defaults(self.config, lr, ratio, beta2, epsilon, weight_decay))
         self._native = self._take_the_rest(native)
         self._anchor = Anchor(model)
 
-    def _layer(self, name: str, modules: tuple[nn.Linear, ...]) -> SketchedLayer:
-        modules[0].weight.requires_grad_(False)  # autograd then skips the dense gradient, and still computes dX
+    def _adopt(self, targets: Targets | None, groups: Iterable[Mapping[str, Any]], defaults: dict[str, Any]) -> None:
+        """Choose the layers, check everything, and only then freeze and hook them."""
+        chosen = select_targets(self.model, targets)
+        for name, modules in chosen.items():
+            storage_of(modules[0].weight, self.config.low_precision, name)
+        grouped = assign_groups(chosen, groups, defaults)
+        for group in grouped:
+            check_group(self.config, group)
+            group["params"] = [chosen[name][0].weight for name in group["names"]]
+        super().__init__(grouped, defaults)
+        self._trained = [p for p in self.model.parameters() if p.requires_grad]
+        for modules in chosen.values():
+            modules[0].weight.requires_grad_(False)  # autograd then skips the dense gradient, and still computes dX
         c = self.config
-        return SketchedLayer(
-            name,
-            modules,
-            c.rank,
-            base_seed=c.base_seed,
-            distribution=c.distribution,
-            draw=c.draw,
-            refresh=c.refresh,
-        )
+        law = Law(c.rank, c.base_seed, c.distribution, c.draw, c.refresh)
+        self.layers = {name: SketchedLayer(name, modules, law) for name, modules in chosen.items()}
+        self._groups = {name: group for group in self.param_groups for name in group["names"]}
 
     def _take_the_rest(self, native: Mapping[str, Any] | None) -> NativeAdamW | None:
         rest = [p for p in self._trained if p.requires_grad]
@@ -192,7 +161,7 @@ class LoGRA(torch.optim.Optimizer):
         self._reduce()
         squares = [projected_squared_norm(layer.sketch, layer.projection) for layer in self.layers.values()]
         squares += [squared_norm(g) for g in self._native.gradients()] if self._native else []
-        return math.sqrt(sum(_floats(squares)))
+        return math.sqrt(sum(floats(squares)))
 
     @torch.no_grad()
     def clip_grad_norm_(self, max_norm: float) -> float:
@@ -201,14 +170,14 @@ class LoGRA(torch.optim.Optimizer):
         For plain loops; `max_grad_norm=` does the same within each step. Raises FloatingPointError, changing nothing,
         when the norm is not finite.
         """
-        norm = self.grad_norm()
+        norm: float = self.grad_norm()
         if not math.isfinite(norm):
             raise FloatingPointError(f"the gradient norm is {norm}; nothing was clipped")
         scale = clip_scale(norm, max_norm)
-        for tensor in [layer.sketch for layer in self.layers.values()] + (
-            self._native.gradients() if self._native else []
-        ):
-            tensor.mul_(scale)
+        for layer in self.layers.values():
+            layer.sketch.mul_(scale)
+        for gradient in self._native.gradients() if self._native else []:
+            gradient.mul_(scale)
         return norm
 
     @torch.no_grad()
@@ -236,7 +205,7 @@ class LoGRA(torch.optim.Optimizer):
         for name, layer in self.layers.items():
             moments[name] = self._moment(layer)
             directions[name] = self._direction(layer, moments[name], clip / tokens)
-        self._resize(directions)
+        self._set_size(directions)
         self._proposal = Proposal(directions, moments, clip)
         return self.directions()
 
@@ -259,7 +228,7 @@ class LoGRA(torch.optim.Optimizer):
             raise ValueError(f"alpha is finite and >= 0, not {alpha}")
         dtype = self.config.torch_factor_dtype
         factors = {name: update_factor(d, alpha, dtype) for name, d in proposal.directions.items()}
-        if not all(_floats([torch.isfinite(u).all() for u in factors.values()])):
+        if not all(floats([torch.isfinite(u).all() for u in factors.values()])):
             raise FloatingPointError(f"an update is infinite in {dtype} at alpha {alpha}; nothing was changed")
         masters = {name: self._master(layer) for name, layer in self.layers.items()}
         # From here on everything is committed: the merge with the projection that made the sketch, then the refresh.
@@ -268,15 +237,8 @@ class LoGRA(torch.optim.Optimizer):
             weight, group = layer.weight, self._groups[name]
             decay = 1.0 - group["lr"] * group["weight_decay"]
             storage = storage_of(weight, self.config.low_precision, name)
-            merge(
-                weight,
-                factors[name],
-                layer.projection,
-                seed=layer.noise_seed,
-                decay=decay,
-                master=masters[name],
-                storage=storage,
-            )
+            seed, a = layer.noise_seed, layer.projection
+            merge(weight, factors[name], a, seed=seed, decay=decay, master=masters[name], storage=storage)
             self._state(layer)["row_second_moment"] = proposal.moments[name]
             if self.keep_factors:
                 applied.add(layer, factors[name], decay, storage)
@@ -301,7 +263,7 @@ class LoGRA(torch.optim.Optimizer):
     def sketch_norm(self) -> float:
         """sqrt(sum ||S||_F^2) of what was accumulated since the last step."""
         self._reduce()
-        return math.sqrt(sum(_floats([squared_norm(layer.sketch) for layer in self.layers.values()])))
+        return math.sqrt(sum(floats([squared_norm(layer.sketch) for layer in self.layers.values()])))
 
     def state_dict(self) -> dict[str, Any]:
         """Plain tensors and values: row moments, masters, native moments, and what `load_state_dict` compares.
@@ -348,20 +310,9 @@ class LoGRA(torch.optim.Optimizer):
         return kept.to(device=layer.weight.device, copy=True)
 
     def _master(self, layer: SketchedLayer) -> Tensor | None:
-        weight = layer.weight
-        if storage_of(weight, self.config.low_precision, layer.name) != "master":
+        if storage_of(layer.weight, self.config.low_precision, layer.name) != "master":
             return None
-        state = self._state(layer)
-        if "master" not in state:
-            state["master"] = weight.detach().float()
-        state["master"] = state["master"].to(weight.device)
-        master: Tensor = state["master"]
-        if not torch.equal(master.to(weight.dtype), weight):
-            raise RuntimeError(
-                f"{layer.name}: the weight no longer is its float32 master rounded; it was changed outside the "
-                "optimizer. Load weights before the first step or together with the optimizer's state"
-            )
-        return master
+        return take_master(self._state(layer), layer.weight, layer.name)
 
     def _direction(self, layer: SketchedLayer, moment: Tensor, scale: float) -> Tensor:
         group = self._groups[layer.name]
@@ -372,34 +323,20 @@ class LoGRA(torch.optim.Optimizer):
                 step=self.update + 1,
                 beta2=group["beta2"],
                 epsilon=group["epsilon"],
-                form=self.config.form,  # type: ignore[arg-type]
+                form=self.config.form,
             )
         except FloatingPointError as error:
             raise FloatingPointError(
                 f"{layer.name}: {error}. Nothing was changed: call zero_grad() and go on with the next batch"
             ) from None
 
-    def _resize(self, directions: dict[str, Tensor]) -> None:
-        """Give the directions their step size, in place."""
-        rule, groups = self.config.rule, self._groups
-        if rule == "lr":
-            for name, direction in directions.items():
-                direction.mul_(groups[name]["lr"])
-            return
-        sizes = _floats([projected_squared_norm(d, self.layers[name].projection) for name, d in directions.items()])
-        weights = _floats([squared_norm(self._exact_weight(layer)) for layer in self.layers.values()])
-        if not all(map(math.isfinite, sizes + weights)):
-            raise FloatingPointError("the norm of a weight or of an update is not finite; nothing was changed")
-        for (name, direction), size, weight in zip(directions.items(), sizes, weights, strict=True):
-            lr, ratio = groups[name]["lr"], groups[name]["ratio"]
-            if rule == "target_ratio":
-                direction.mul_(lr * target_ratio_scale(sum(weights), sum(sizes), ratio))
-            else:
-                direction.mul_(lr * trust_region_scale(weight, lr * lr * size, ratio))
-
-    def _exact_weight(self, layer: SketchedLayer) -> Tensor:
-        master = self._master(layer)
-        return layer.weight if master is None else master
+    def _set_size(self, directions: dict[str, Tensor]) -> None:
+        masters = {name: self._master(layer) for name, layer in self.layers.items()}
+        weights = {n: layer.weight if masters[n] is None else masters[n] for n, layer in self.layers.items()}
+        projections = {name: layer.projection for name, layer in self.layers.items()}
+        scales = step_scales(self.config.rule, directions, projections, weights, self._groups)
+        for name, direction in directions.items():
+            direction.mul_(scales[name])
 
     def _clip(self) -> float:
         if self.config.max_grad_norm is None:
@@ -422,33 +359,3 @@ class LoGRA(torch.optim.Optimizer):
         self._reduced = 0
         for layer in self.layers.values():
             layer.advance(update)
-
-
-def _assign(
-    chosen: Mapping[str, Any], groups: Iterable[Mapping[str, Any]], defaults: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Param groups by layer name: each layer goes to the first group that matches it, or to the defaults."""
-    left = list(chosen)
-    assigned = []
-    for group in groups:
-        unknown = set(group) - set(defaults) - {"targets"}
-        if unknown or "targets" not in group:
-            raise ValueError(f"a group has 'targets' and any of {', '.join(defaults)}; got {', '.join(sorted(group))}")
-        names = [name for name in left if any(matches(name, pattern) for pattern in group["targets"])]
-        if not names:
-            raise ValueError(f"group {list(group['targets'])} matches no target that is left")
-        left = [name for name in left if name not in names]
-        assigned.append({**defaults, **{k: v for k, v in group.items() if k != "targets"}, "names": names})
-    return assigned + ([{**defaults, "names": left}] if left else [])
-
-
-def _weights(chosen: Mapping[str, tuple[nn.Linear, ...]], names: list[str]) -> list[nn.Parameter]:
-    return [chosen[name][0].weight for name in names]
-
-
-def _floats(scalars: list[Tensor]) -> list[float]:
-    """Scalar tensors as floats, with one wait for the device."""
-    if not scalars:
-        return []
-    values: list[float] = torch.stack([s.double().to(scalars[0].device) for s in scalars]).tolist()
-    return values

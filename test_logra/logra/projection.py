@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -67,3 +68,23 @@ def make_projection(
         # Drawn in float64 and rounded once; a float32 draw is another stream.
         matrix = torch.randn(shape, generator=generator, dtype=torch.float64, device=where).mul_(scale)
     return matrix.to(device=device, dtype=torch.float32).to(dtype)
+
+
+@dataclass(frozen=True)
+class Law:
+    """How the projections of a run are drawn, for every layer and update."""
+
+    rank: int
+    base_seed: int = 42
+    distribution: Distribution = "rademacher"
+    draw: Draw = "cpu"
+    refresh: bool = True
+
+    def seed(self, name: str, update: int) -> int:
+        """The seed of a layer's projection; without refresh it stays that of the first."""
+        return projection_seed(self.base_seed, update if self.refresh else 0, name)
+
+    def matrix(self, name: str, update: int, in_features: int, device: torch.device) -> torch.Tensor:
+        """A [rank, in_features] float32 for the sketch that follows `update` completed updates."""
+        seed = self.seed(name, update)
+        return make_projection(self.rank, in_features, seed, self.distribution, device, draw=self.draw)

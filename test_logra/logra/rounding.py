@@ -5,7 +5,7 @@ A typical update is far below half a bf16 step: rounding to nearest would drop a
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -51,6 +51,20 @@ def storage_of(weight: Tensor, low_precision: str | None, name: str) -> Storage:
             "or load the model in float32"
         )
     raise ValueError(f"{name}: low_precision={low_precision!r} does not fit {weight.dtype}; use 'master'")
+
+
+def take_master(state: dict[str, Any], weight: Tensor, name: str) -> Tensor:
+    """A low-precision weight's float32 master, made from it when first asked for and kept in the optimizer's state."""
+    if "master" not in state:
+        state["master"] = weight.detach().float()
+    state["master"] = state["master"].to(weight.device)
+    master: Tensor = state["master"]
+    if not torch.equal(master.to(weight.dtype), weight):
+        raise RuntimeError(
+            f"{name}: the weight no longer is its float32 master rounded; it was changed outside the optimizer. "
+            "Load weights before the first step, or together with the optimizer's state"
+        )
+    return master
 
 
 def noise_generator(seed: int, device: torch.device) -> torch.Generator:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from logra.projection import Distribution, Draw, make_projection, projection_seed
+from logra.projection import Law, projection_seed
 
 
 class SketchedLayer:
@@ -18,24 +18,10 @@ class SketchedLayer:
     `modules` are the linear layers that share the weight: one, or several that are tied.
     """
 
-    def __init__(
-        self,
-        name: str,
-        modules: tuple[nn.Linear, ...],
-        rank: int,
-        *,
-        base_seed: int,
-        distribution: Distribution = "rademacher",
-        draw: Draw = "cpu",
-        refresh: bool = True,
-    ) -> None:
+    def __init__(self, name: str, modules: tuple[nn.Linear, ...], law: Law) -> None:
         self.name = name
         self.modules = modules
-        self.rank = rank
-        self.base_seed = base_seed
-        self.distribution = distribution
-        self.draw = draw
-        self.refresh = refresh
+        self.law = law
         self.update = 0
         self.backwards = 0
         self._sketch: Tensor | None = None
@@ -50,22 +36,20 @@ class SketchedLayer:
 
     @property
     def seed(self) -> int:
-        """The seed of the current projection; without refresh it stays that of the first."""
-        return projection_seed(self.base_seed, self.update if self.refresh else 0, self.name)
+        """The seed of the current projection."""
+        return self.law.seed(self.name, self.update)
 
     @property
     def noise_seed(self) -> int:
         """The seed of this update's rounding noise, which differs from step to step even where A does not."""
-        return projection_seed(self.base_seed, self.update, self.name)
+        return projection_seed(self.law.base_seed, self.update, self.name)
 
     @property
     def projection(self) -> Tensor:
         """A [r, k] float32 on the weight's device."""
         weight = self.weight
         if self._projection is None or self._projection.device != weight.device:
-            self._projection = make_projection(
-                self.rank, weight.shape[1], self.seed, self.distribution, weight.device, draw=self.draw
-            )
+            self._projection = self.law.matrix(self.name, self.update, weight.shape[1], weight.device)
         return self._projection
 
     @property
@@ -73,7 +57,7 @@ class SketchedLayer:
         """S [d, r] float32 on the weight's device; zero where nothing was accumulated."""
         weight = self.weight
         if self._sketch is None:
-            self._sketch = torch.zeros(weight.shape[0], self.rank, dtype=torch.float32, device=weight.device)
+            self._sketch = torch.zeros(weight.shape[0], self.law.rank, dtype=torch.float32, device=weight.device)
         elif self._sketch.device != weight.device:
             self._sketch = self._sketch.to(weight.device)
         return self._sketch
@@ -86,7 +70,7 @@ class SketchedLayer:
 
     def advance(self, update: int) -> None:
         """Move on to the projection of `update`, once the update made with the present one is merged."""
-        if self.refresh and update != self.update:
+        if self.law.refresh and update != self.update:
             self._projection = None
         self.update = update
         self.clear()
@@ -117,9 +101,9 @@ class SketchedLayer:
     def _scale(self, dtype: torch.dtype) -> float:
         # 1/sqrt(r) is exact in bf16 only for powers of 4. Signs survive the cast, so one factor makes the sketch that
         # of the float32 A which the merge uses. A Gaussian's entries round up and down and need none.
-        if self.distribution != "rademacher" or dtype in (torch.float32, torch.float64):
+        if self.law.distribution != "rademacher" or dtype in (torch.float32, torch.float64):
             return 1.0
-        exact = 1.0 / math.sqrt(self.rank)
+        exact = 1.0 / math.sqrt(self.law.rank)
         return exact / float(torch.tensor(exact).to(dtype))
 
 
@@ -144,7 +128,7 @@ class _Sketch(torch.autograd.Function):
     @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None, None]:
         layer: SketchedLayer = ctx.layer
-        if layer.refresh and ctx.update != layer.update:
+        if layer.law.refresh and ctx.update != layer.update:
             raise RuntimeError(
                 f"{layer.name}: backward through a graph from before the last optimizer step; its inputs were "
                 "projected with a matrix that is no longer in use. Run the forward pass again after each step."

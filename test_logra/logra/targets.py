@@ -46,8 +46,8 @@ def select_targets(model: nn.Module, targets: Targets | None = None) -> dict[str
     frozen = [names[0] for names in grouped.values() if not named[names[0]].weight.requires_grad]  # type: ignore[union-attr]
     if frozen:
         raise ValueError(
-            f"frozen target{'s' if len(frozen) > 1 else ''} {_some(frozen)}: requires_grad is False. Set it to True on "
-            "what is to be trained (LoGRA turns it off itself afterwards), or leave the layer out of targets"
+            f"frozen target{'s' if len(frozen) > 1 else ''} {_some(frozen)}: requires_grad is False. Set it to True "
+            "on what is to be trained (LoGRA turns it off itself; close() an earlier one), or leave it out of targets"
         )
     return {names[0]: tuple(chosen[name] for name in names) for names in grouped.values()}
 
