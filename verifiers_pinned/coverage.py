@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Coverage(NamedTuple):
-    """By template: its own id, why it is left out, renamed parameters, added arguments, and the values it has words for."""
+    """By template: its own id, why it is left out, renamed parameters, added arguments, possible values."""
 
     covers: dict[str, str]
     not_covered: dict[str, str]

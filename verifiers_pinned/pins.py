@@ -13,8 +13,8 @@ An implementation in it says, in a small fixed vocabulary, how one of its checks
   `check = dictionary[id](id)`, then `check.build_description(**params)`, then `check.check_following(text)`.
 - `dictionary`: `entry.name` is a dictionary from id to function, called as `entry.arguments` says.
 - `function`: `entry.name` is itself the function for every id, called as `entry.arguments` says.
-- `method`: `entry.name` is a class and `entry.method` a static method of it, called as `entry.arguments` says. Only this
-  class is executed, together with those top-level imports of its module that name the standard library.
+- `method`: `entry.name` is a class and `entry.method` a static method of it, called as `entry.arguments` says. Only
+  this class is executed, after those top-level imports of its module that name the standard library.
 
 `entry.arguments` are the positional arguments in order, of `id`, `text`, `params` (a fresh dict); a last `**params`
 passes the parameters by keyword instead. `entry.returns` is `bool`, or `pair` for (verdict, detail).
@@ -69,7 +69,7 @@ class Catalogue:
     checkouts: Mapping[str, Checkout]
 
     def select(self, spec: str) -> tuple[Implementation, ...]:
-        """The implementations that `spec` names: `default`, `all`, or keys of implementations, archives and checkouts."""
+        """The implementations that `spec` names: `default`, `all`, or keys (also of archives and checkouts)."""
         if spec == "all":
             return tuple(self.implementations.values())
         if spec == "default":
@@ -80,7 +80,7 @@ class Catalogue:
         return tuple(chosen.values())
 
     def sources(self, spec: str) -> tuple[Source, ...]:
-        """The sources behind `spec`, with those of the resources that its implementations need; all data where it is a set."""
+        """The sources behind `spec`, with those of the resources that its implementations need."""
         if spec == "all":
             return (*self.archives.values(), *self.checkouts.values())
         if spec == "default":

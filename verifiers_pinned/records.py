@@ -17,7 +17,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Archive:
-    """A wheel on the package index. `requires_python` is what it declares; its members may run on older interpreters."""
+    """A wheel on the package index; its members may run on older interpreters than `requires_python` says."""
 
     key: str
     name: str
@@ -56,7 +56,7 @@ Source = Archive | Checkout
 
 @dataclass(frozen=True)
 class Replacement:
-    """An exact text that occurs `count` times in a module, and what stands there when it is imported ("" removes it)."""
+    """An exact text that occurs `count` times in a module, and what stands there when it is imported."""
 
     old: str
     new: str
@@ -102,7 +102,7 @@ class Implementation:
 
     @property
     def default(self) -> bool:
-        """Whether it belongs to the default set: checkouts do, for they cost no download and are skipped where absent."""
+        """Whether it belongs to the default set. Checkouts do: they cost no download and are skipped where absent."""
         return not isinstance(self.source, Archive) or self.source.default
 
     def own_parameters(self, template: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
