@@ -32,13 +32,24 @@ def main(arguments: list[str]) -> None:
     control = socket.socket(fileno=descriptor)
     seeder = DrawSeeder()
     seeder.install()
-    while True:
-        request, descriptors, *_ = socket.recv_fds(control, 1 << 16, 2)
-        if not request:
-            _end(scratch)
-        told = json.loads(request)
-        answer = _fork(told, descriptors, control, seeder) if told["do"] == "fork" else {"status": _reap(told["pid"])}
-        control.sendall(json.dumps(answer).encode())
+    try:
+        while _serve_one(control, seeder):
+            pass
+    finally:
+        # Also where the owner died while it waited for an answer, and the answer could not be sent.
+        shutil.rmtree(scratch, ignore_errors=True)
+        os.killpg(0, signal.SIGKILL)
+
+
+def _serve_one(control: socket.socket, seeder: DrawSeeder) -> bool:
+    """Answer one request; False where the owner has gone."""
+    request, descriptors, *_ = socket.recv_fds(control, 1 << 16, 2)
+    if not request:
+        return False
+    told = json.loads(request)
+    answer = _fork(told, descriptors, control, seeder) if told["do"] == "fork" else {"status": _reap(told["pid"])}
+    control.sendall(json.dumps(answer).encode())
+    return True
 
 
 def _fork(told: dict[str, Any], descriptors: list[int], control: socket.socket, seeder: DrawSeeder) -> dict[str, int]:
@@ -81,11 +92,6 @@ def _reap(pid: int) -> int:
             os.kill(pid, signal.SIGKILL)
             deadline += _REAP_SECONDS
         time.sleep(0.001)
-
-
-def _end(scratch: str) -> None:
-    shutil.rmtree(scratch, ignore_errors=True)
-    os.killpg(0, signal.SIGKILL)
 
 
 if __name__ == "__main__":

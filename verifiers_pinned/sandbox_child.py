@@ -172,6 +172,7 @@ class _Recorder:
     def raised(self, index: int, error: BaseException, took: int) -> None:
         self._board.microseconds[index] = took / 1000
         if isinstance(error, Expired):
+            self._board.write_detail(index, f"over the time limit of {self._terms.seconds:g} s")
             self._board.verdicts[index] = TIMEOUT
             return
         self._board.write_detail(index, describe(error, self._terms.memory_bytes))
