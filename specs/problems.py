@@ -56,8 +56,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def quoted(value: object) -> str:
-    """The value as Python writes it, cut in the middle where it is long."""
-    return shortened(repr(value), 80)
+    """The value as Python writes it, but `true`, `false` and `null`; cut in the middle where it is long."""
+    constant = "null" if value is None else str(value).lower() if isinstance(value, bool) else None
+    return constant or shortened(repr(value), 80)
 
 
 def shortened(text: str, limit: int = 60) -> str:

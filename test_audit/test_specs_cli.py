@@ -1,0 +1,98 @@
+"""The command line of the specs says what is wrong, lists what there is and begins what is new."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from specs.__main__ import main
+
+
+def test_our_files_are_valid(capsys):
+    assert main(["validate"]) == 0
+    assert capsys.readouterr().out.endswith(" templates and 10 probes are valid\n")
+
+
+def test_every_problem_is_printed_with_a_summary(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "count:good", "--directory", "."]) == 0
+    broken = tmp_path / "local/count/broken.yaml"
+    broken.write_text("id: count:broken\nwordin: x\n", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["validate", "."]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "local/count/broken.yaml:1:1: document: the key 'wording' is missing",
+        "local/count/broken.yaml:1:1: document: the key 'parameters' is missing",
+        "local/count/broken.yaml:2:1: document: unknown key 'wordin'; did you mean 'wording'?",
+        "3 problems in 1 file; 1 template and 0 probes are valid",
+    ]
+
+
+@pytest.mark.parametrize("path", [".", "local", "local/count", "local/count/good.yaml"])
+def test_a_file_or_any_folder_above_it_is_validated(tmp_path, monkeypatch, capsys, path):
+    monkeypatch.chdir(tmp_path)
+    main(["new", "count:good", "--directory", "."])
+    assert main(["validate", path]) == 0
+    assert capsys.readouterr().out.endswith("1 template and 0 probes are valid\n")
+
+
+def test_broken_probes_are_named(tmp_path, capsys):
+    (tmp_path / "probes.yaml").write_text("probes: []\n", encoding="utf-8")
+    assert main(["validate", str(tmp_path / "probes.yaml")]) == 1
+    assert "1:9: probes: 0 items where at least 1 is allowed" in capsys.readouterr().out
+
+
+def test_nothing_found_is_not_valid(tmp_path, capsys):
+    assert main(["validate", str(tmp_path)]) == 1
+    assert "no templates found" in capsys.readouterr().out
+
+
+def test_the_list_as_text_and_as_json_name_the_same_templates(tmp_path, capsys):
+    main(["new", "count:good", "--directory", str(tmp_path)])
+    capsys.readouterr()
+    assert main(["list", "--directory", str(tmp_path)]) == 0
+    named = [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")]
+    assert main(["list", "--json", "--directory", str(tmp_path)]) == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert named == [entry["name"] for entry in entries]
+    assert "local/count:good" in named
+    assert entries[-1]["parameters"]["required"] == ["limit"]
+
+
+def test_a_broken_template_stops_the_list(tmp_path, capsys):
+    (tmp_path / "local/count").mkdir(parents=True)
+    (tmp_path / "local/count/x.yaml").write_text("", encoding="utf-8")
+    assert main(["list", "--directory", str(tmp_path)]) == 1
+    assert "the file is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["frob"], ["new"], ["new", "Bad Name"], ["new", "../x:y"], ["validate", "nowhere"], ["list", "--jsn"]],
+    ids=" ".join,
+)
+def test_a_wrong_command_exits_with_two_and_writes_nothing(tmp_path, monkeypatch, capsys, arguments):
+    monkeypatch.chdir(tmp_path)
+    try:
+        code = main(arguments)
+    except SystemExit as stopped:
+        code = stopped.code
+    assert code == 2
+    assert capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_new_refuses_to_overwrite(tmp_path, capsys):
+    arguments = ["new", "local/count:good", "--directory", str(tmp_path)]
+    assert main(arguments) == 0
+    assert main(arguments) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_leaves_no_traceback():
+    command = f"{sys.executable} -m specs list --json | head -c 20"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
