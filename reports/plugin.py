@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from reports import hookspec
-from reports.header import new_run_id, run_header
-from reports.ledger import CaseLedger
-from reports.store import Run, RunWriter, StoreError, close_run, discard_run, open_run
-from reports.summary import closing_lines
+from . import hookspec
+from .header import new_run_id, run_header
+from .ledger import CaseLedger
+from .store import Run, RunWriter, StoreError, close_run, discard_run, open_run
+from .summary import summary_data, summary_lines
 
 RecordRows = Callable[..., int]
 _PROPERTY = "assay_rows"
@@ -182,6 +182,7 @@ class Controller:
             reasons=ledger.reasons(stopped),
             rows=ledger.rows,
             keep_streams=self.kept is None,
+            summarise=summary_data,
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -190,5 +191,5 @@ class Controller:
             terminalreporter.write_line(f"INCOMPLETE: {self.failure}", red=True)
         if self.closed is not None:
             terminalreporter.section("rows of the audit")
-            for line in closing_lines(self.closed):
+            for line in summary_lines(self.closed):
                 terminalreporter.write_line(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from reports.files import StoreError, read_json, write_json, write_whole
-from reports.row import SCHEMA, STABLE, RowError, row_batch
-from reports.streams import StreamWriter, read_streams, stream_files
+from .files import StoreError, read_json, write_json, write_whole
+from .row import SCHEMA, STABLE, RowError, row_batch
+from .streams import StreamWriter, read_streams, stream_files
 
 __all__ = [
     "IncompleteRun",
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 FORMAT = 1
-_HEADER, _CLOSING, _ROWS, _CSV = "header.json", "closing.json", "rows.parquet", "rows.csv"
+_HEADER, _CLOSING, _ROWS, _CSV, _SUMMARY = "header.json", "closing.json", "rows.parquet", "rows.csv", "summary.json"
 
 
 class IncompleteRun(StoreError):
@@ -139,6 +139,7 @@ def close_run(
     reasons: Sequence[str] = (),
     rows: int | None = None,
     keep_streams: bool = False,
+    summarise: Callable[[pa.Table], Mapping[str, Any]] | None = None,
 ) -> Run:
     """Join the streams, write rows.parquet and rows.csv, and last of all the closing record. Raises StoreError.
 
@@ -165,6 +166,8 @@ def close_run(
         # Parquet keeps the repetitive columns as dictionaries by itself.
         write_whole(directory / _ROWS, lambda out: pa.parquet.write_table(table, out, compression="zstd"))
         write_whole(directory / _CSV, lambda out: pa.csv.write_csv(table, out))
+        if summarise is not None and closing["complete"]:
+            write_json(directory / _SUMMARY, summarise(table))
     write_json(directory / _CLOSING, closing)
     if closing["complete"] and not keep_streams:
         for path in files:

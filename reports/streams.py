@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from reports.files import StoreError, reason
-from reports.row import SCHEMA
+from .files import StoreError, reason
+from .row import SCHEMA
 
 PATTERN = "rows-*.arrows"
 _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # the IPC format's end-of-stream marker

@@ -17,10 +17,13 @@ def test_case(record_rows, name):
     record_rows(collection="ifeval", template=name, implementation="liar", check="probe",
                 rows={"instance": [0, 1, 2], "verdict": VERDICTS, "params": {"n": 1}})
 """
-KILLED = CASES + """
+KILLED = (
+    CASES
+    + """
 def test_killed(record_rows):
     os.kill(os.getpid(), signal.SIGKILL)
 """
+)
 
 
 @pytest.fixture
@@ -28,11 +31,12 @@ def audit(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     """Runs a toy session with the plugin; the result, with what it printed."""
     monkeypatch.setenv("TMPDIR", str(pytester.path))
     monkeypatch.setattr("tempfile.tempdir", str(pytester.path))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
     def run(source: str, *arguments: str, conftest: str = "") -> pytest.RunResult:
         pytester.makeconftest(conftest)
         pytester.makepyfile(source)
-        options = ["-p", "reports.plugin", "-p", "no:cacheprovider", *arguments]
+        options = ["-p", "xdist.plugin", "-p", "reports.plugin", "-p", "no:cacheprovider", *arguments]
         return pytester.runpytest_inprocess(*options, no_reraise_ctrlc=True)
 
     return run
@@ -104,7 +108,7 @@ def test_a_case_that_fails_before_its_rows_is_lost(audit, pytester):
 
 
 def test_a_case_that_fails_after_its_rows_is_not_lost(audit, pytester):
-    audit(CASES.replace("{\"n\": 1}})", "{\"n\": 1}})\n    assert name != 'b'"), "--report-dir", "out")
+    audit(CASES.replace('{"n": 1}})', "{\"n\": 1}})\n    assert name != 'b'"), "--report-dir", "out")
     assert kept(pytester).table.num_rows == 12
 
 

@@ -1,0 +1,113 @@
+"""Plain text in columns: names that fit, groups that agree on one line, nothing but ASCII."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+
+class Group(NamedTuple):
+    """Names that share the same cells."""
+
+    names: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+def grouped(cells_by_name: Mapping[str, Sequence[str]]) -> list[Group]:
+    """The names that have equal cells together, large groups first, then by name."""
+    groups: dict[Hashable, list[str]] = {}
+    for name in sorted(cells_by_name):
+        groups.setdefault(tuple(cells_by_name[name]), []).append(name)
+    found = [Group(tuple(names), tuple(cells_by_name[names[0]])) for names in groups.values()]
+    return sorted(found, key=lambda group: (-len(group.names), group.names))
+
+
+def fitting(names: Sequence[str], width: int) -> int:
+    """How many of the names fit, with a note of how many do not; at least one."""
+    for shown in range(len(names), 1, -1):
+        if len(_listed(names, shown)) <= width:
+            return shown
+    return 1
+
+
+def fitted_names(names: Sequence[str], width: int) -> str:
+    """`a, b, c` or, where that is too wide, `a, b +1`; a first name that is too wide itself is cut."""
+    more = _listed(names, 1)[len(names[0]) :]
+    shown = fitting(names, width)
+    return _listed(names, shown) if shown > 1 else cut(names[0], width - len(more)) + more
+
+
+def _listed(names: Sequence[str], shown: int) -> str:
+    return ", ".join(names[:shown]) + (f" +{len(names) - shown}" if shown < len(names) else "")
+
+
+def cut(text: str, width: int) -> str:
+    """At most `width` characters, the last two dots where something is missing."""
+    return text if len(text) <= width else text[: max(0, width - 2)] + ".."
+
+
+class Line(NamedTuple):
+    """A line, and names that did not fit on it and may follow where there is room."""
+
+    text: str
+    more: tuple[str, ...] = ()
+
+
+class Columns:
+    """Right-aligned cells as wide as the widest, and names in what is left of the width."""
+
+    def __init__(self, heads: Sequence[str], groups: Sequence[Group], width: int) -> None:
+        cells = [heads, *(group.cells for group in groups)]
+        self._heads = heads
+        self._widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        self._left = width - sum(self._widths) - 2 * len(self._widths)
+
+    def head(self, title: str) -> Line:
+        return Line(self._line(cut(title, self._left), self._heads))
+
+    def block(self, groups: Sequence[Group], room: int) -> list[Line]:
+        """A line a group; where they are more than `room`, the last line says how many are left out."""
+        shown = groups if len(groups) <= room else groups[: max(0, room - 1)]
+        lines = [self._group_line(group) for group in shown]
+        rest = groups[len(shown) :]
+        if rest:
+            names = [name for group in rest for name in group.names]
+            lines.append(Line(f"  {len(rest)} more lines: {fitted_names(names, 2 * self._left)}"))
+        return lines
+
+    def _group_line(self, group: Group) -> Line:
+        shown = fitting(group.names, self._left - 2)
+        return Line(self._line("  " + fitted_names(group.names, self._left - 2), group.cells), group.names[shown:])
+
+    def _line(self, left: str, cells: Sequence[str]) -> str:
+        aligned = (cell.rjust(width) for cell, width in zip(cells, self._widths, strict=True))
+        return "  ".join([left.ljust(self._left), *aligned])
+
+
+def spent(lines: Sequence[Line], room: int, width: int) -> list[str]:
+    """The lines as text, with the names that did not fit under them as long as there is room."""
+    texts: list[str] = []
+    spare = room - len(lines)
+    for line in lines:
+        texts.append(line.text)
+        more = textwrap.wrap("and " + ", ".join(line.more), width - 4, break_on_hyphens=False) if line.more else []
+        if 0 < len(more) <= spare:
+            spare -= len(more)
+            texts += ["    " + text for text in more]
+    return texts
+
+
+def shares(wanted: Sequence[int], room: int) -> list[int]:
+    """How many lines each gets of `room`: what it wants, or less of the largest first; at least one each."""
+    given = list(wanted)
+    while sum(given) > room and max(given) > 1:
+        given[given.index(max(given))] -= 1
+    return given
+
+
+def ascii_line(text: str, width: int) -> str:
+    """One line of printable ASCII, cut to the width; a line break is shown as `\\n`."""
+    plain = text.encode("ascii", "backslashreplace").decode()
+    plain = "".join(char if char.isprintable() else repr(char)[1:-1] for char in plain)
+    return cut(plain, width).rstrip()
