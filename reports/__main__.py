@@ -1,0 +1,72 @@
+"""The command line of the reports: summaries, pictures and comparisons of stored runs, and published figures."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .comparing import row_differences
+from .picture import write_picture
+from .published import check_published, published_lines
+from .store import StoreError, read_run
+from .summary import summary_lines
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0 where all is well, 1 where rows or figures differ, 2 where there is nothing to work on."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except StoreError as error:
+        print(f"reports: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m reports", description="What is made of the rows of a run.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, command, places, told in (
+        ("summary", _summary, ["run"], "print the summary of a run"),
+        ("picture", _picture, ["run", "svg"], "draw the summary of a run as an SVG file"),
+        ("compare-rows", _compare_rows, ["one", "other"], "tell whether two runs gave the same rows"),
+        ("published", _published, ["run"], "recompute the published figures from a run"),
+    ):
+        sub = commands.add_parser(name, help=told, description=told)
+        for place in places:
+            sub.add_argument(place, type=Path, metavar=place.upper())
+        sub.set_defaults(command=command)
+    return parser
+
+
+def _summary(options: argparse.Namespace) -> int:
+    print("\n".join(summary_lines(read_run(options.run))))
+    return 0
+
+
+def _picture(options: argparse.Namespace) -> int:
+    write_picture(summary_lines(read_run(options.run)), options.svg)
+    return 0
+
+
+def _compare_rows(options: argparse.Namespace) -> int:
+    one, other = read_run(options.one), read_run(options.other)
+    differences = row_differences(one, other)
+    if not differences:
+        print(f"the same {one.table.num_rows:,} rows")
+        return 0
+    print(f"{one.table.num_rows:,} rows in {options.one}, {other.table.num_rows:,} in {options.other}; they differ:")
+    for difference in differences:
+        print(f"only in {difference.run}: " + ascii(difference.row))
+    return 1
+
+
+def _published(options: argparse.Namespace) -> int:
+    checks = check_published(read_run(options.run).table)
+    print("\n".join(published_lines(checks)))
+    return 0 if all(check.agrees is not False for check in checks) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
