@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -10,7 +11,6 @@ from importlib import import_module
 from specs.documents import DocumentError
 
 from .errors import PinError
-from .pins import UnknownPin
 
 # Each module has `add_parser(commands)`, which sets `run(arguments) -> exit status`.
 COMMANDS = ("fetch_command", "status_command", "list_command")
@@ -25,9 +25,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser.parse_args(arguments)
     try:
         status: int = parsed.run(parsed)
-    except (PinError, UnknownPin, DocumentError) as error:
+        sys.stdout.flush()
+    except (PinError, DocumentError) as error:
         print("\n".join(f"error: {line}" for line in str(error).splitlines()), file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        # The reader, such as `head`, has enough; Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("interrupted; what was fetched is kept", file=sys.stderr)
         return 130

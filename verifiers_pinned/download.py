@@ -51,6 +51,6 @@ def last_useful_line(said: str) -> str:
     if any(sign in said for sign in FULL):
         return f"no space left for it ({lines[-1]}); free some, or set ASSAY_CACHE elsewhere"
     if any(sign in said for sign in UNREACHABLE):
-        return "the package index could not be reached; is there a network, and does `pip config list` name the right index?"
+        return "the package index cannot be reached, or lacks it; check the network and `pip config list`"
     errors = [line for line in lines if line.startswith("ERROR:") and line != "ERROR: Exception:"]
     return (errors or lines)[-1].removeprefix("ERROR: ")

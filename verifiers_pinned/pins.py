@@ -34,6 +34,7 @@ from pathlib import Path
 
 from specs.documents import did_you_mean
 
+from .errors import PinError
 from .records import Archive, Caller, Checkout, Data, Entry, Implementation, Member, Replacement, Resource, Source
 
 __all__ = [
@@ -53,7 +54,7 @@ __all__ = [
 ]
 
 
-class UnknownPin(ValueError):
+class UnknownPin(PinError, ValueError):
     """A key that names no implementation, archive or checkout."""
 
 
