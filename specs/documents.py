@@ -14,9 +14,9 @@ from jsonschema.validators import extend
 
 from .complaints import Complaint, complaints
 from .composing import Composed, ComposeError, Place, compose
-from .problems import DocumentError, Problem, did_you_mean, dotted, shown_path
+from .problems import DocumentError, Problem, did_you_mean, dotted, in_order, shown_path
 
-__all__ = ["Document", "DocumentError", "Problem", "did_you_mean", "open_document", "read_document"]
+__all__ = ["Document", "DocumentError", "Problem", "did_you_mean", "examine", "open_document", "read_document"]
 
 LARGEST_BYTES = 256 * 1024
 MOST_PROBLEMS = 100
@@ -63,6 +63,17 @@ def read_document(path: Path, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def open_document(path: Path, schema: Mapping[str, Any]) -> Document:
     """As `read_document`, with the places, so that a caller can report its own problems by line and column."""
+    document, problems = examine(path, schema)
+    if problems:
+        raise DocumentError(_cut(in_order(problems)))
+    return document
+
+
+def examine(path: Path, schema: Mapping[str, Any]) -> tuple[Document, list[Problem]]:
+    """A file that holds a mapping and all that is wrong with it, for a caller that goes on to look for more.
+
+    Raises `DocumentError` only where there is no mapping to look at.
+    """
     file = shown_path(path)
     text = _text(path, file)
     try:
@@ -70,13 +81,10 @@ def open_document(path: Path, schema: Mapping[str, Any]) -> Document:
     except ComposeError as error:
         raise DocumentError([Problem(file, *error.place, dotted(error.steps), error.message)]) from None
     problems = [Problem(file, *error.place, dotted(error.steps), error.message) for error in composed.refused]
-    if isinstance(composed.data, dict):
-        problems += _schema_problems(file, composed, schema)
-    else:
+    if not isinstance(composed.data, dict):
         problems.append(_problem(file, composed, Complaint((), "the top level is not a mapping of keys to values")))
-    if problems:
-        raise DocumentError(_cut(sorted(problems, key=lambda problem: (problem.line, problem.column))))
-    return Document(file, composed.data, composed)
+        raise DocumentError(_cut(in_order(problems)))
+    return Document(file, composed.data, composed), problems + _schema_problems(file, composed, schema)
 
 
 def _text(path: Path, file: str) -> str:

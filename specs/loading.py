@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 
-from .documents import Document, DocumentError, Problem, open_document
-from .problems import shown_path
-from .rules import schema_problems, wording_problems
+from .documents import DocumentError, Problem, examine
+from .problems import in_order, shown_path
+from .rules import rule_problems
 from .schemas import ROOM, schema
 from .templates import Template
 
@@ -65,15 +65,12 @@ def read_template(path: Path, depth: int = 3) -> Template:
         raise DocumentError([_about(path, "a template lies at <collection>/<family>/<name>.yaml, no higher or lower")])
     if path.suffix != ".yaml":
         raise DocumentError([_about(path, f"a template's file name ends in .yaml; rename it to {path.stem}.yaml")])
-    document = open_document(path, schema("template"))
-    collection, family = parts[-3], parts[-2]
-    problems = [
-        *_place_problems(document, path, f"{family}:{path.stem}", collection),
-        *schema_problems(document),
-        *wording_problems(document),
-    ]
+    document, problems = examine(path, schema("template"))
+    problems += rule_problems(document, place=f"{parts[-2]}:{path.stem}", sound=not problems)
+    if not COLLECTION.fullmatch(collection := parts[-3]):
+        problems.append(_about(path, f"the folder {collection!r} is not lower-case letters, digits and underscores"))
     if problems:
-        raise DocumentError(problems)
+        raise DocumentError(in_order(problems))
     data, parameters = document.data, document.data["parameters"]
     return Template(
         name=f"{collection}/{data['id']}",
@@ -90,11 +87,3 @@ def read_template(path: Path, depth: int = 3) -> Template:
 
 def _about(path: PurePath, message: str) -> Problem:
     return Problem(shown_path(Path(path)), 1, 1, "document", message)
-
-
-def _place_problems(document: Document, path: Path, expected: str, collection: str) -> Iterator[Problem]:
-    if document.data["id"] != expected:
-        message = f"{document.data['id']!r} does not fit the file's place, which says {expected!r}"
-        yield document.problem(("id",), message)
-    if not COLLECTION.fullmatch(collection):
-        yield _about(path, f"the collection's folder {collection!r} is not lower-case letters, digits and underscores")

@@ -37,6 +37,11 @@ class DocumentError(Exception):
         return "\n".join(map(str, self.problems))
 
 
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """Each problem of one file once, by line and column."""
+    return sorted(dict.fromkeys(problems), key=lambda problem: (problem.line, problem.column))
+
+
 def dotted(steps: Steps) -> str:
     """`("examples", 3, "id")` as `examples[3].id`; the empty way is `document`."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{_printable(step)}" for step in steps)
@@ -51,8 +56,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'examples'?`, or nothing where no known word is close."""
     if len(word) > LONGEST_GUESS:
         return ""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    lowered = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
+    return f"; did you mean {lowered[close[0]]!r}?" if close else ""
 
 
 def quoted(value: object) -> str:

@@ -12,6 +12,44 @@ from .documents import Document, Problem, did_you_mean
 from .wording import placeholders
 
 METASCHEMA = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+NAMES = {"type": "array", "items": {"type": "string"}}
+# what the rules about wording take for granted; a file with a misspelt keyword still has this shape
+SHAPE = Draft202012Validator(
+    {
+        "required": ["wording", "parameters"],
+        "properties": {
+            "wording": {"type": "string"},
+            "parameters": {
+                "type": "object",
+                "required": ["schema"],
+                "properties": {
+                    "schema": {
+                        "type": "object",
+                        "required": ["properties"],
+                        "properties": {"properties": {"type": "object"}},
+                    },
+                    "unworded": NAMES,
+                    "shown": {"type": "object"},
+                },
+            },
+            "constants": {"type": "object"},
+        },
+    }
+)
+
+
+def rule_problems(document: Document, place: str, sound: bool) -> Iterator[Problem]:
+    """Every broken rule that can be told; `place` is the id that the file's path says.
+
+    Where the file is not `sound` under its JSON Schema, only the rules that do not depend on what is wrong are tried.
+    """
+    name = document.data.get("id", place)
+    if name != place and isinstance(name, str):
+        yield document.problem(("id",), f"{name!r} does not fit the file's place, which says {place!r}")
+    if sound:
+        yield from schema_problems(document)
+    if sound or SHAPE.is_valid(document.data):
+        yield from wording_problems(document)
 
 
 def schema_problems(document: Document) -> Iterator[Problem]:

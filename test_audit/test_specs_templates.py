@@ -121,6 +121,12 @@ def test_each_mistake_is_named_where_it_stands(problems, old, new, place, messag
     assert any(line.startswith(f"{place}: ") and message in line for line in problems((old, new)))
 
 
+def test_a_misspelt_keyword_hides_no_other_problem(problems):
+    found = problems(("count:marks", "count:mark"), ("minimum:", "minimun:"), ("{limit}", "{Limit}"))
+    assert [line.split(": ")[0] for line in found] == ["1:5", "2:10", "8:7", "8:30"]
+    assert "did you mean 'limit'?" in found[1]
+
+
 def test_problems_of_all_files_come_together(problems, tmp_path):
     _write(tmp_path / "local/count/other.yaml", "id: 3\n")
     found = problems(("count:marks", "count:mark"))
