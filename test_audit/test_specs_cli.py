@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 
 from specs.__main__ import main
+from specs.schemas import ROOM, schema
 
 
 def test_our_files_are_valid(capsys):
@@ -96,3 +98,32 @@ def test_a_reader_that_goes_away_leaves_no_traceback():
     command = f"{sys.executable} -m specs list --json | head -c 20"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
+
+
+def _blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", (ROOM / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_problems_in_the_readme_are_what_is_printed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "local/count").mkdir(parents=True)
+    (tmp_path / "local/count/marks.yaml").write_text(_blocks("yaml")[1], encoding="utf-8")
+    main(["validate", "local"])
+    assert _blocks("console")[1] == "$ python -m specs validate local\n" + capsys.readouterr().out
+
+
+def test_the_template_in_the_readme_is_ours():
+    assert _blocks("yaml")[0] == (ROOM / "ifbench/count/word_count_range.yaml").read_text(encoding="utf-8")
+
+
+def test_the_readme_names_every_property():
+    text = (ROOM / "README.md").read_text(encoding="utf-8")
+    rules = schema("template")
+    parameters = rules["properties"]["parameters"]["properties"]
+    names = [
+        *rules["properties"],
+        *parameters,
+        *parameters["schema"]["properties"],
+        *rules["$defs"]["parameter"]["properties"],
+    ]
+    assert [name for name in names if f"`{name}`" not in text and f".{name}`" not in text] == ["parameters"]
