@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,8 +26,9 @@ def acceptance(table: pa.Table, content_free: Iterable[str] = ()) -> pa.Table:
 
     A prompt is accepted where all its instances are, a template where at least 90 % of its instances are. Guard `off`
     is the verdict as recorded; `on` is what a caller gets that rejects a blank response without asking. A crash or a
-    timeout is not accepted, and counted apart. A unit with an instance that has no verdict (`unsupported`, `not_run`)
-    is no part of `total` and counted in `uncovered`. The probe `ANY` stands for all of `content_free`.
+    timeout is not accepted, and counted apart. A unit with an instance that has no verdict is no part of `total`: it
+    was `unsupported` or `not_run`, or only other implementations were asked. `uncovered` says how many there are.
+    The probe `ANY` stands for all of `content_free`.
     """
     rows = _marked(table.filter(pc.equal(table["check"], "probe")))
     results = []
@@ -60,9 +62,20 @@ def _marked(rows: pa.Table) -> pa.Table:
     # Grouping by codes is several times faster than by text.
     for name in ("collection", "implementation", "response_id", "prompt", "template"):
         columns[name] = _codes(columns[name])
+    columns["instances"] = _instances(columns)
     columns["blank"] = is_blank(rows["response"])
     columns["probe"] = columns.pop("response_id")
     return pa.table(columns)
+
+
+def _instances(columns: Mapping[str, pa.Array]) -> pa.Array:
+    """For each row, how many instances its prompt has, as far as any implementation or probe tells."""
+    prompt, instance = columns["prompt"], pc.fill_null(columns["instance"], 0).to_numpy()
+    codes = [pc.fill_null(columns[name].indices, 0).to_numpy() for name in ("collection", "prompt")]
+    place = codes[0].astype(np.int64) * (len(prompt.dictionary) + 1) + codes[1]
+    last = np.zeros(int(place.max(initial=0)) + 1, dtype=np.int64)
+    np.maximum.at(last, place, instance)
+    return pa.array(last[place] + 1)
 
 
 def _codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -74,9 +87,7 @@ def _guarded(rows: pa.Table) -> pa.Table:
     covered = pc.equal(rows["uncovered"], 0)
     asked = pc.cast(pc.invert(pc.and_(rows["blank"], covered)), pa.int64())
     for name in ("accepted", "crashed", "timed_out"):
-        rows = rows.set_column(
-            rows.schema.get_field_index(name), name, pc.multiply(rows[name], pc.cast(asked, pa.int64()))
-        )
+        rows = rows.set_column(rows.schema.get_field_index(name), name, pc.multiply(rows[name], asked))
     return rows
 
 
@@ -86,13 +97,13 @@ def _units(rows: pa.Table, level: str) -> pa.Table:
     share = "mean" if level == "template" else "min"
     sums = [("accepted", share), *((name, "max") for name in _MARKS[1:])]
     if level == "prompt":
-        sums += [("instance", "count"), ("instance", "max")]
+        sums += [("instance", "count_distinct"), ("instances", "max")]
     grouped = rows.group_by(by, use_threads=False).aggregate(sums)
     accepted = pc.cast(pc.greater_equal(grouped[f"accepted_{share}"], TEMPLATE_SHARE), pa.int64())
     uncovered = grouped["uncovered_max"]
     if level == "prompt":
-        # A run of some templates only (-k) sees a part of a prompt, which must not pass for the whole.
-        partial = pc.less_equal(grouped["instance_count"], grouped["instance_max"])
+        # A part of a prompt (an implementation without one of its templates) must not pass for the whole.
+        partial = pc.less(grouped["instance_count_distinct"], grouped["instances_max"])
         uncovered = pc.max_element_wise(uncovered, pc.cast(partial, pa.int64()))
     marks = [accepted, grouped["crashed_max"], grouped["timed_out_max"], uncovered]
     return pa.table([*(grouped[name] for name in by), *marks], names=[*by, *_MARKS])
@@ -109,13 +120,21 @@ def _any_of(units: pa.Table, level: str, content_free: Iterable[str]) -> pa.Tabl
 
 
 def _counted(units: pa.Table, level: str, guard: str) -> pa.Table:
+    """Sums over the covered units, and how many units of the collection are not covered."""
     covered = pc.subtract(1, units["uncovered"])
-    for name in _MARKS[:3]:
-        units = units.set_column(units.schema.get_field_index(name), name, pc.multiply(units[name], covered))
-    units = units.append_column("total", covered)
-    sums: Sequence[str] = (*_MARKS, "total")
-    units = pa.table({name: pc.cast(units[name], pa.string()) for name in _GROUP} | {n: units[n] for n in sums})
-    counted = units.group_by(_GROUP, use_threads=False).aggregate([(name, "sum") for name in sums])
+    sums = {name: pc.multiply(units[name], covered) for name in _MARKS[:3]} | {"total": covered}
+    names = {name: pc.cast(units[name], pa.string()) for name in _GROUP}
+    counted = pa.table(names | sums).group_by(_GROUP, use_threads=False).aggregate([(name, "sum") for name in sums])
     columns = {name: counted[name] for name in _GROUP} | {name: counted[f"{name}_sum"] for name in sums}
+    known = _known(units, level)
+    sizes = pa.array([known[name] for name in counted["collection"].to_pylist()], pa.int64())
+    columns["uncovered"] = pc.subtract(sizes, columns["total"])
     length = counted.num_rows
     return pa.table({**columns, "level": pa.repeat(level, length), "guard": pa.repeat(guard, length)})
+
+
+def _known(units: pa.Table, level: str) -> dict[str, int]:
+    """How many units of the level any implementation was asked about, by collection."""
+    distinct = units.group_by(["collection", *_UNITS[level]]).aggregate([])
+    counts = pc.value_counts(pc.cast(distinct["collection"], pa.string())).to_pylist()
+    return {count["values"]: count["counts"] for count in counts}
