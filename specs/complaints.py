@@ -72,6 +72,7 @@ def _no_form_fits(steps: Steps, error: ValidationError) -> Iterator[Complaint]:
     forms: dict[Any, list[ValidationError]] = {}
     for inner in error.context or ():
         forms.setdefault(inner.schema_path[0], []).append(inner)
+    # a form whose outermost type or constant fits is the one that was meant
     meant = [form for form in forms.values() if not any(_rules_out(inner) for inner in form)]
     if len(meant) == 1:
         for inner in meant[0]:
@@ -95,6 +96,7 @@ def _type(error: ValidationError) -> str:
 
 
 def _required(error: ValidationError) -> str:
+    # the validator gives one error for each missing key and names it in its message alone
     names: Any = error.validator_value
     missing = [name for name in names if f"{name!r} is a required" in error.message]
     return f"the key {quoted(missing[0] if missing else '?')} is missing"

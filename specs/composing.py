@@ -19,6 +19,7 @@ DEEPEST = 32
 MOST_VALUES = 20_000
 LONGEST_INTEGER = 18
 
+# libyaml where PyYAML was built with it; the plain loader gives the same events
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 NULL = re.compile(r"(?:~|null|Null|NULL)?")
@@ -84,6 +85,7 @@ class _Composer:
         self.count = 0
 
     def document(self) -> Composed:
+        # events, not PyYAML's own nodes: limits hold before anything deep or large is built
         self.loader.get_event()
         if self.loader.check_event(yaml.StreamEndEvent):
             self.stop(Place(1, 1), (), "the file is empty")
@@ -144,6 +146,7 @@ class _Composer:
 
     def scalar(self, event: Any, place: Place, steps: Steps) -> Any:
         text: str = event.value
+        # a quoted or block scalar is text whatever it looks like
         if event.style or not event.implicit[0]:
             return self.text(text, place, steps)
         if NULL.fullmatch(text):
@@ -151,6 +154,7 @@ class _Composer:
         if BOOLEAN.fullmatch(text):
             return text.lower() == "true"
         if INTEGER.fullmatch(text):
+            # int() of a long text is slow and, past 4,300 digits, an error
             if len(text) > LONGEST_INTEGER:
                 self.refuse(
                     place, steps, f"the integer {quoted(text)} has too many digits; put it in quotes if it is text"

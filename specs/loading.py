@@ -41,6 +41,7 @@ def survey(directories: Sequence[Path] | None = None) -> tuple[dict[str, Templat
             except DocumentError as error:
                 problems += error.problems
                 continue
+            # the first of a name stays, so that one copy too many does not hide the template
             first = templates.setdefault(template.name, template)
             if first is not template:
                 problems.append(_about(path, f"{template.name} stands in {shown_path(first.path)} already"))
@@ -50,6 +51,7 @@ def survey(directories: Sequence[Path] | None = None) -> tuple[dict[str, Templat
 def spec_files(directory: Path) -> list[Path]:
     """The YAML files of the collections below a directory, in order."""
     found = []
+    # .yml too: a template that nobody would load must not lie there unnoticed
     for suffix in ("*.yaml", "*.yml"):
         for path in directory.glob(f"*/**/{suffix}"):
             parts = path.relative_to(directory).parts

@@ -56,6 +56,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'examples'?`, or nothing where no known word is close."""
     if len(word) > LONGEST_GUESS:
         return ""
+    # n for N is a near miss too
     lowered = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
     return f"; did you mean {lowered[close[0]]!r}?" if close else ""

@@ -42,6 +42,7 @@ def write_skeleton(name: str, directory: Path) -> Path:
     collection = found["collection"] or "local"
     path = directory / collection / found["family"] / f"{found['name']}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
+    # "x" fails where the file exists, also where another process has just made it
     with path.open("x", encoding="utf-8") as stream:
         stream.write(TEXT.format(id=f"{found['family']}:{found['name']}"))
     return path

@@ -72,6 +72,7 @@ class Template:
         for error in self._validator.iter_errors(dict(params)):
             for complaint in complaints(error):
                 yield f"{dotted(complaint.steps) if complaint.steps else 'parameters'}: {complaint.message}"
+        # JSON has no NaN and no infinity, and comparisons with NaN pass every bound
         for name, value in params.items():
             if isinstance(value, float) and not math.isfinite(value):
                 yield f"{name}: {value} is not a finite number"
