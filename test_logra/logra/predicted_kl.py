@@ -26,22 +26,45 @@ def predicted_kl(
     are held in float64 at a time. Raises ValueError for shapes or a temperature that make no sense and
     PredictedKLError, naming the first position, where the prediction is not finite.
     """
-    _check_shapes(logits, tangent, mask)
+    values = half_covariance(logits, tangent, tangent, temperature=temperature, mask=mask, chunk=chunk)
+    bad = (~torch.isfinite(values)).reshape(-1).nonzero()
+    if bad.numel():
+        raise PredictedKLError(
+            f"the predicted KL is not finite at {bad.shape[0]} of {values.numel()} positions, first at "
+            f"{int(bad[0, 0])} of them (flattened): the logits or their tangent hold NaN or inf"
+        )
+    return values
+
+
+def half_covariance(
+    logits: Tensor,
+    first: Tensor,
+    second: Tensor,
+    *,
+    temperature: float = 1.0,
+    mask: Tensor | None = None,
+    chunk: int = CHUNK,
+) -> Tensor:
+    """0.5 Cov_p(first / T, second / T), p = softmax(logits / T): `predicted_kl` where both tangents are the same.
+
+    With two estimates of one tangent whose errors are independent, its mean is the predicted KL without the variance of
+    the errors; single positions may be negative then. Shapes and `mask` as in `predicted_kl`.
+    """
+    for tangent in (first, second):
+        _check_shapes(logits, tangent, mask)
     if not (math.isfinite(temperature) and temperature > 0):
         raise ValueError(f"temperature must be positive and finite, not {temperature!r}; use the sampling temperature")
     if chunk < 1:
         raise ValueError(f"chunk must be at least one position, not {chunk!r}")
-    vocabulary = logits.shape[-1]
-    rows = logits.detach().reshape(-1, vocabulary)  # [n, v]
-    tangent_rows = tangent.detach().reshape(-1, vocabulary)  # [n, v]
+    rows, *tangents = (given.detach().reshape(-1, logits.shape[-1]) for given in (logits, first, second))  # [n, v]
     count = rows.shape[0]
     chosen = torch.arange(count, device=rows.device) if mask is None else mask.reshape(-1).nonzero().squeeze(1)
-    chosen = chosen.to(rows.device)
     values = torch.empty(chosen.numel(), dtype=torch.float64, device=rows.device)
     for start in range(0, chosen.numel(), chunk):
-        part = chosen[start : start + chunk]
-        values[start : start + chunk] = _half_variance(rows[part], tangent_rows[part], temperature)
-    _check_finite(values, chosen)
+        part = chosen[start : start + chunk].to(rows.device)
+        p = torch.softmax(rows[part].double() / temperature, dim=-1)  # [m, v]
+        deltas = [_centred(p, tangent[part].double() / temperature) for tangent in tangents]
+        values[start : start + chunk] = 0.5 * (p * deltas[0] * deltas[1]).sum(dim=-1)
     return values if mask is not None else values.reshape(logits.shape[:-1])
 
 
@@ -64,14 +87,10 @@ def kl_step_scale(kl: float | Tensor, *, budget: float, alpha_max: float = 3.0) 
     return 1.0 if value == 0 else min(alpha_max, math.sqrt(budget / value))
 
 
-def _half_variance(logits: Tensor, tangent: Tensor, temperature: float) -> Tensor:
-    """0.5 Var_p(delta) with p = softmax(logits / T) and delta = tangent / T: [m, v] and [m, v] to float64 [m]."""
-    p = torch.softmax(logits.double() / temperature, dim=-1)  # [m, v]
-    delta = tangent.double() / temperature  # [m, v]
+def _centred(p: Tensor, delta: Tensor) -> Tensor:
+    """delta less its mean under p, [m, v]: E[d^2] - E[d]^2 would cancel where a shift of all logits hides the rest."""
     delta = torch.where(p > 0, delta, 0.0)  # a vocabulary masked by -inf may carry a NaN tangent: 0 * NaN is NaN
-    # The mean goes first: E[d^2] - E[d]^2 cancels where a shift of all logits hides a small variance.
-    delta -= (p * delta).sum(dim=-1, keepdim=True)
-    return 0.5 * (p * delta * delta).sum(dim=-1)
+    return delta - (p * delta).sum(dim=-1, keepdim=True)
 
 
 def _check_shapes(logits: Tensor, tangent: Tensor, mask: Tensor | None) -> None:
@@ -84,14 +103,4 @@ def _check_shapes(logits: Tensor, tangent: Tensor, mask: Tensor | None) -> None:
         raise ValueError(
             f"mask must be boolean of shape {list(logits.shape[:-1])} (logits without the vocabulary), "
             f"not {mask.dtype} of shape {list(mask.shape)}"
-        )
-
-
-def _check_finite(values: Tensor, positions: Tensor) -> None:
-    bad = (~torch.isfinite(values)).nonzero()
-    if bad.numel():
-        position = int(positions[bad[0, 0]])
-        raise PredictedKLError(
-            f"the predicted KL is not finite at {bad.shape[0]} of {values.numel()} positions, first at {position} "
-            "(flattened): the logits or their tangent hold NaN or inf"
         )
