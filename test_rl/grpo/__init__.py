@@ -1,0 +1,1 @@
+"""GRPO on rewards that were audited first, thin around a trainer."""
