@@ -66,7 +66,7 @@ def fetch(
         if checkout.key in checkouts:
             verify_checkout(checkout, catalogue.declared(checkout), checkouts[checkout.key])
     archives = [source for source in sources.values() if isinstance(source, Archive)]
-    wanted = [archive for archive in archives if state(catalogue, archive).word != "present"]
+    wanted = [archive for archive in archives if state(catalogue, archive, rehash=True).word != "present"]
     if offline:
         _refuse_downloads([archive for archive in wanted if not wheel_path(archive).is_file()])
     if wanted:
@@ -135,7 +135,7 @@ def _fetch_locked(catalogue: Catalogue, archive: Archive, download: Download, ke
     with FileLock(locks / f"{archive.sha256}.lock"):
         for left_over in temporary.glob(f"{prefix}-*"):
             shutil.rmtree(left_over, ignore_errors=True)
-        if state(catalogue, archive).word == "present":
+        if state(catalogue, archive, rehash=True).word == "present":
             return "fetched by another process"
         with tempfile.TemporaryDirectory(dir=temporary, prefix=f"{prefix}-", ignore_cleanup_errors=True) as made:
             return _fetch_into(catalogue, archive, Path(made), download, keep_wheels)
