@@ -21,6 +21,7 @@ from verifiers_pinned.pins import UnknownPin
 
 CHECKS = b"REGISTRY = {}\n"
 FETCH_IN_A_CHILD = """
+import os
 import sys
 from pathlib import Path
 from verifiers_pinned.fetch import fetch
@@ -33,7 +34,7 @@ def download(archive, into):
         asked.write(archive.key + "\\n")
     if mode == "hang":
         (into / archive.file).write_bytes(b"PK half a wh")
-        print("downloading", flush=True)
+        os.write(1, b"downloading\\n")
         sys.stdin.read()
     return shelf.download(archive, into)
 
