@@ -187,6 +187,19 @@ def test_scalars_are_those_of_the_core_schema(data):
     }
 
 
+def test_windows_line_ends_are_read_and_counted(problems, tmp_path):
+    (tmp_path / "w.yaml").write_bytes(b"a: 1\r\nb: |\r\n  x\r\n  y\r\n")
+    assert read_document(tmp_path / "w.yaml", ANY) == {"a": 1, "b": "x\ny\n"}
+    assert problems(b"id: xy\r\nkind: x\r\n")[0].startswith("2:7: kind")
+    assert problems(b"a: x\ry\n", ANY)[0].startswith("1:5: document: the character U+000D")
+
+
+def test_a_key_with_a_line_break_keeps_its_problem_in_one_line(problems):
+    assert problems('id: xy\nkind: wheel\nmembers: {"a\\nb": {sha: 1}}\n')[-1] == (
+        "3:25: members.'a\\nb'.sha: 1 is not text; put it in quotes"
+    )
+
+
 def test_problems_of_a_caller_are_placed_too(tmp_path):
     (tmp_path / "x.yaml").write_text("a:\n  - b: 1\n", encoding="utf-8")
     document = open_document(tmp_path / "x.yaml", ANY)
