@@ -27,7 +27,9 @@ def wilson(count: int, total: int) -> Interval | None:
     from statsmodels.stats.proportion import proportion_confint
 
     low, high = proportion_confint(count, total, alpha=0.05, method="wilson")
-    return Interval(max(0.0, float(low)), min(1.0, float(high)))
+    # Rounding can put an end that is exactly 0 or 1 on the wrong side of the share.
+    share = count / total
+    return Interval(min(max(0.0, float(low)), share), max(min(1.0, float(high)), share))
 
 
 def percent(count: int, total: int) -> str:

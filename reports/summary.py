@@ -92,9 +92,9 @@ def _acceptance_lines(table: pa.Table, width: int, room: int) -> list[Line]:
     blocks = {collection: grouped(cells) for collection, cells in _acceptance_cells(table).items()}
     if not blocks:
         return []
-    heads = ("prompts", "Yes.", "empty", "empty, guarded", "any content-free")
+    heads = ("prompts", "Yes.", "empty", "empty+guard", "any probe")
     columns = Columns(heads, [group for groups in blocks.values() for group in groups], width)
-    lines = [columns.head("% of prompts passed")]
+    lines = [columns.head("% passed by")]
     quotas = shares([len(groups) for groups in blocks.values()], room - 1 - len(blocks))
     for (collection, groups), quota in zip(blocks.items(), quotas, strict=True):
         lines += [Line(collection), *columns.block(groups, quota)]
