@@ -280,7 +280,7 @@ def test_factors_that_do_not_fit_are_refused() -> None:
     model = nn.Sequential(nn.Linear(4, 3))
     A, D = torch.zeros(2, 4), torch.zeros(3, 2)
     for factors in ((A.T, D), (A, D.T), (A[:1], D), (A[0], D)):
-        with pytest.raises(ValueError, match="0: D .* is no update of the weight"):
+        with pytest.raises(ValueError, match=r"0: D .* is no update of the weight"):
             probe(model, {model[0]: factors}, lambda: model(torch.ones(1, 4)))
     with pytest.raises(ValueError, match="not a layer of the model"):
         probe(model, {nn.Linear(4, 3): (A, D)}, lambda: model(torch.ones(1, 4)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ from logra.responses import Responses, Row
 # authors' NeMo-RL port).
 MISMATCH_WEIGHT = 0.3
 BUDGET_FLOOR = 0.5
+_VERIFIED_TOKENS = 128
 
 
 class StepScale(NamedTuple):
@@ -111,6 +113,7 @@ class PredictedKLController:
         self.last: StepScale | None = None
         # The running mean after update `_update`, and before it: a step that is tried again starts from there.
         self._mismatch, self._before, self._update = 0.0, 0.0, -1
+        self._method: str | None = None  # what `method` came to, once the first probe was verified
         self._rows: list[Row] = []
         self._gap = (0.0, 0)
         self._spent = False
@@ -163,15 +166,28 @@ class PredictedKLController:
                 "observe() before step(), or add a PredictedKLCallback to the trainer; a response whose prompt fills "
                 f"probe_max_tokens={self.settings['probe_max_tokens']} does not count"
             )
+        if self._method is None:
+            self._method = self._verified_method(model, directions, rows[0])
         sums = [self._probe(model, directions, row) for row in rows]
         total, count = self._sum(sum(part for part, _ in sums), sum(part for _, part in sums))
         return total / count, count
+
+    def _verified_method(self, model: nn.Module, directions: Directions, row: Row) -> str:
+        """The probe's method for this model, after forward mode was compared with differences on a short text."""
+        method: str = self.settings["method"]
+        if method == "difference":
+            return method
+        ids = row.input_ids[None, :_VERIFIED_TOKENS]
+        forward = functools.partial(self.forward, model, ids, ids.shape[1])
+        return probe(model, directions, forward, method=method, verify=True).method
 
     def _probe(self, model: nn.Module, directions: Directions, row: Row) -> tuple[float, int]:
         """(sum of the predicted KL, number of positions) in one response."""
         keep = row.input_ids.numel() - row.first + 1  # from the logits before the first generated token to the end
         ids = row.input_ids[None]  # [1, L]
-        found = probe(model, directions, lambda: self.forward(model, ids, keep), method=self.settings["method"])
+        found = probe(
+            model, directions, lambda: self.forward(model, ids, keep), method=self._method or self.settings["method"]
+        )
         logits = found.logits[0, :-1]  # [keep - 1, v]; the last logits predict a token that is not there
         tangents = [tangent[0, :-1] for tangent in found.tangents]
         mask = row.generated[row.first :].to(logits.device)  # [keep - 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -19,6 +19,10 @@ _TARGET = 1e-4
 _TARGET_16_BIT = 1e-2
 _ROUNDS = 6
 _SECOND_STEP = 1.25  # a different step is rounded differently
+# A forward-mode tangent further than this from differences, relative to its size, is checked against what differences
+# at a narrower step say of their own error.
+_DISAGREEMENT = 0.1
+_NARROW = 0.25
 
 
 def difference_tangents(layers: list[Carrier], forward: Callable[[], Tensor]) -> tuple[Tensor, tuple[Tensor, ...]]:
@@ -34,12 +38,43 @@ def difference_tangents(layers: list[Carrier], forward: Callable[[], Tensor]) ->
     return logits, tuple(_central(layers, forward, each) for each in steps)
 
 
-def relative_error(logits: Tensor, tangent: Tensor, *others: Tensor) -> float:
-    """Distance of `tangent` from the other estimates, over its own size, in the norm of the predicted KL."""
-    first, last = others[0], others[-1]
-    size = float(half_covariance(logits, first, last).mean())
-    distance = float(half_covariance(logits, tangent.to(first) - first, tangent.to(last) - last).mean())
-    return math.sqrt(max(distance, 0.0) / size) if size > 0 else math.inf
+def check_tangent(
+    logits: Tensor,
+    tangent: Tensor,
+    inputs: Mapping[str, Tensor | None],
+    layers: list[Carrier],
+    forward: Callable[[], Tensor],
+) -> tuple[float | None, str]:
+    """(relative error, first layer whose input is wrong) of a forward-mode tangent; None where nothing is proved.
+
+    `inputs` holds a `sample` of the tangent of each layer's input. Differences at two steps say how far they can be
+    trusted: in 16 bits, or where a random model divides by almost nothing, they disagree with each other.
+    """
+    step = _step(logits, layers, forward, _TARGET)
+    wide = _central(layers, forward, step)
+    ahead, behind = {}, {}  # what the layers read at +s and -s
+    narrow = _central(layers, forward, step * _NARROW, ahead, behind)
+    spread, error = (_relative(logits, given - narrow, narrow) for given in (wide, tangent.to(narrow)))
+    if not (error > _DISAGREEMENT and error > 3 * spread):
+        return None, ""
+    for name, found in inputs.items():
+        expected = (ahead[name] - behind[name]) / (2 * step * _NARROW)
+        missing = expected if found is None else found.to(expected) - expected
+        if float(missing.norm()) > _DISAGREEMENT * float(expected.norm()):
+            return error, name
+    return error, "the logits"
+
+
+def sample(values: Tensor) -> Tensor:
+    """Some thousand elements spread over a tensor."""
+    flat = values.detach().reshape(-1)
+    return flat[:: max(flat.numel() // 4096, 1)].clone()
+
+
+def _relative(logits: Tensor, change: Tensor, whole: Tensor) -> float:
+    """Size of `change` over that of `whole`, in the norm that the predicted KL is the square of."""
+    part, size = (float(half_covariance(logits, given, given).mean()) for given in (change, whole))
+    return math.sqrt(part / size) if size > 0 else math.inf
 
 
 def _step(logits: Tensor, layers: list[Carrier], forward: Callable[[], Tensor], target: float) -> float:
@@ -54,18 +89,32 @@ def _step(logits: Tensor, layers: list[Carrier], forward: Callable[[], Tensor], 
     return step
 
 
-def _central(layers: list[Carrier], forward: Callable[[], Tensor], step: float) -> Tensor:
-    """(z(s) - z(-s)) / 2s in fp32 or better."""
-    ahead, behind = _moved(layers, forward, step), _moved(layers, forward, -step)
+def _central(
+    layers: list[Carrier],
+    forward: Callable[[], Tensor],
+    step: float,
+    inputs_ahead: dict[str, Tensor] | None = None,
+    inputs_behind: dict[str, Tensor] | None = None,
+) -> Tensor:
+    """(z(s) - z(-s)) / 2s in fp32 or better; the dictionaries receive samples of what the layers read at s and -s."""
+    ahead = _moved(layers, forward, step, inputs_ahead)
+    behind = _moved(layers, forward, -step, inputs_behind)
     dtype = torch.promote_types(ahead.dtype, torch.float32)
     return (ahead.to(dtype) - behind.to(dtype)) / (2 * step)
 
 
-def _moved(layers: list[Carrier], forward: Callable[[], Tensor], step: float) -> Tensor:
+def _moved(
+    layers: list[Carrier], forward: Callable[[], Tensor], step: float, inputs: dict[str, Tensor] | None = None
+) -> Tensor:
     """The logits with every weight at W - step D A."""
 
     def hook(carrier: Carrier) -> Callable[[nn.Module, Any, Tensor], Tensor]:
-        return lambda module, arguments, output: changed_output(carrier, arguments[0], output, step)
+        def move(module: nn.Module, arguments: tuple[Tensor, ...], output: Tensor) -> Tensor:
+            if inputs is not None:
+                inputs[carrier.name] = sample(arguments[0])
+            return changed_output(carrier, arguments[0], output, step)
+
+        return move
 
     with ExitStack() as hooks:
         for carrier in layers:

@@ -10,15 +10,11 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
-from logra.difference import difference_tangents, relative_error
+from logra.difference import check_tangent, difference_tangents, sample
 from logra.low_rank import Carrier, Directions, carriers, output_change
 from logra.reference_path import evaluating, reference_path
 
 METHODS = ("auto", "forward", "difference")
-# Relative error, in the norm that the predicted KL is made of, above which forward mode and differences disagree. A
-# lost branch shows as tens of per cent; differences of a model in 16 bits are off by up to ten themselves.
-_DISAGREEMENT = 0.2
-
 _ADVICE = "set method='difference' to use finite differences, or method='auto' to fall back on them"
 
 
@@ -34,13 +30,22 @@ class Probe(NamedTuple):
     method: str
 
 
-def probe(model: nn.Module, directions: Directions, forward: Callable[[], Tensor], *, method: str = "auto") -> Probe:
+def probe(
+    model: nn.Module,
+    directions: Directions,
+    forward: Callable[[], Tensor],
+    *,
+    method: str = "auto",
+    verify: bool = False,
+) -> Probe:
     """Run `forward`, which calls `model` and returns logits, and differentiate it along W - s D A, all layers at once.
 
     method "forward": exact, one pass in forward mode on the model's reference path (eager attention, torch kernels);
     raises MissingDerivative, naming the layer, where the model has no forward derivative or loses it.
     method "difference": central differences, two passes or more over the model's own kernels.
     method "auto": forward, and where that is impossible difference, with a warning.
+    verify: compare forward mode with differences, which costs about ten passes more. Some kernels drop tangents without
+    an error; where that leaves a target layer's input without any it is seen at once, where others mix in only so.
     The model is put into evaluation mode and everything is restored, hooks too, also on errors.
     """
     if method not in METHODS:
@@ -48,7 +53,7 @@ def probe(model: nn.Module, directions: Directions, forward: Callable[[], Tensor
     layers = carriers(model, directions)
     if method != "difference":
         try:
-            return forward_probe(model, layers, forward)
+            return forward_probe(model, layers, forward, verify=verify)
         except MissingDerivative as error:
             if method == "forward":
                 raise
@@ -58,7 +63,9 @@ def probe(model: nn.Module, directions: Directions, forward: Callable[[], Tensor
     return Probe(logits, tangents, "difference")
 
 
-def forward_probe(model: nn.Module, layers: list[Carrier], forward: Callable[[], Tensor]) -> Probe:
+def forward_probe(
+    model: nn.Module, layers: list[Carrier], forward: Callable[[], Tensor], *, verify: bool = False
+) -> Probe:
     """The exact derivative by forward-mode automatic differentiation."""
     with evaluating(model), reference_path(model):
         with forward_ad.dual_level(), _emitting(model, layers) as flow:
@@ -66,14 +73,15 @@ def forward_probe(model: nn.Module, layers: list[Carrier], forward: Callable[[],
                 output = forward()
             except (NotImplementedError, RuntimeError) as error:
                 raise _explained(error, flow) from error
-            if not any(flow.calls.values()):
+            if not flow.inputs:
                 raise MissingDerivative(
                     f"none of the {len(layers)} target layers was called: they are used without their forward method"
                 )
             logits, tangent = forward_ad.unpack_dual(output)
-            if tangent is None:
-                raise MissingDerivative(f"the derivative was lost before the logits, {flow.last_seen()}; {_ADVICE}")
-        if flow.suspects:
+        if tangent is None:
+            last = list(flow.inputs)[-1]
+            raise MissingDerivative(f"the derivative was lost before the logits, after {last}; {_ADVICE}")
+        if verify or flow.suspects:
             _confirm(logits, tangent, layers, forward, flow)
     return Probe(logits, (tangent,), "forward")
 
@@ -81,14 +89,15 @@ def forward_probe(model: nn.Module, layers: list[Carrier], forward: Callable[[],
 def _confirm(
     logits: Tensor, tangent: Tensor, layers: list[Carrier], forward: Callable[[], Tensor], flow: _Flow
 ) -> None:
-    """Let differences decide whether an input without a derivative, where one was expected, is a loss."""
-    _, differences = difference_tangents(layers, forward)
-    error = relative_error(logits, tangent, *differences)
-    if error > _DISAGREEMENT:
-        raise MissingDerivative(
-            f"the derivative was lost before {flow.suspects[0]} (finite differences disagree by {error:.0%}): "
-            f"something between it and the layers before it, a fused kernel perhaps, drops tangents silently; {_ADVICE}"
-        )
+    """Let differences decide whether a derivative was lost."""
+    error, place = check_tangent(logits, tangent, flow.inputs, layers, forward)
+    if error is None:
+        return
+    where = flow.suspects[0] if flow.suspects else place
+    raise MissingDerivative(
+        f"the derivative was lost before {where} (finite differences disagree by {error:.0%}): something between it "
+        f"and the layers before it, a fused kernel perhaps, drops tangents silently; {_ADVICE}"
+    )
 
 
 class _Frame:
@@ -105,7 +114,7 @@ class _Flow:
 
     def __init__(self) -> None:
         self.stack: list[_Frame] = []
-        self.calls: dict[str, int] = {}
+        self.inputs: dict[str, Tensor | None] = {}  # carrier: a sample of its last input's tangent
         self.suspects: list[str] = []
 
     def enter(self, name: str, module: nn.Module) -> None:
@@ -120,7 +129,7 @@ class _Flow:
         q, k and v of one attention block read the same tensor, so k without a tangent is right though q emitted one; o
         reads what became of them, so o without a tangent is not.
         """
-        self.calls[carrier.name] = self.calls.get(carrier.name, 0) + 1
+        self.inputs[carrier.name] = None if tangent is None else sample(tangent)
         caller = self.stack[-2] if len(self.stack) > 1 else None
         if caller is not None and tangent is None and not isinstance(carrier.module, nn.Embedding):
             address = x.untyped_storage().data_ptr()
@@ -130,9 +139,6 @@ class _Flow:
             caller.plain.append(x)  # kept alive, so that its address stays its own
         for frame in self.stack:
             frame.emitted = True
-
-    def last_seen(self) -> str:
-        return f"after {list(self.calls)[-1]}"
 
 
 @contextmanager
