@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from .marks import may_select
 from .pins import Catalogue, UnknownPin, load_catalogue
 from .progress import progress_for
 from .records import Archive, Implementation
+from .session import Session
 
 # Tests with one of these markers call pinned verifiers.
 NEED_PINS = ("audit", "panel")
@@ -89,6 +90,13 @@ def catalogue(pytestconfig: pytest.Config) -> Catalogue:
 def checkouts(pytestconfig: pytest.Config) -> dict[str, Path]:
     """The directories given with `--checkout` or `ASSAY_CHECKOUT_<KEY>`, by key."""
     return checkouts_of(pytestconfig)
+
+
+@pytest.fixture(scope="session")
+def verifier_session(catalogue: Catalogue, checkouts: dict[str, Path]) -> Iterator[Session]:
+    """The one sandbox of this process, in which pinned verifiers are called."""
+    with Session(catalogue, checkouts=checkouts) as session:
+        yield session
 
 
 def needs_pins(config: pytest.Config) -> bool:
