@@ -1,4 +1,4 @@
-"""The probe check: what each pinned verifier says to responses that say nothing, on every official instance of its template."""
+"""The probe check: what each pinned verifier says to responses that say nothing, on every official instance."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

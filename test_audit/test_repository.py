@@ -1,4 +1,4 @@
-"""The repository keeps its own rules: rooms, imports, style, types, and a README whose commands are the ones that CI runs."""
+"""The repository keeps its own rules: rooms, imports, style, types, and a README whose commands are CI's."""
 
 import ast
 import importlib.metadata
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = {"specs", "oracles", "verifiers_pinned", "panels", "reports", "test_audit", "test_logra", "test_rl"}
 FILES = {"conftest.py", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "constraints.txt"}
 
-# Who may import what of ours; a test room may import anything but test modules, and `logra` and `grpo` stand inside theirs.
+# Who may import what of ours. A test room may import anything but test modules; `logra` and `grpo` stand inside theirs.
 MAY_IMPORT = {
     "specs": set(),
     "oracles": {"specs"},
