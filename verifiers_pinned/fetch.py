@@ -59,7 +59,7 @@ def fetch(
     Raises `FetchError` with all that went wrong, once the downloads under way have ended; what succeeded is kept.
     Raises `CheckoutError` for a checkout that was given and is wrong, `UnknownPin` for a name.
     """
-    checkouts = checkouts or {}
+    checkouts, names = checkouts or {}, list(names)
     sources = {source.key: source for name in names for source in catalogue.sources(name)}
     repositories = [source for source in sources.values() if isinstance(source, Checkout)]
     for checkout in repositories:
@@ -68,7 +68,7 @@ def fetch(
     archives = [source for source in sources.values() if isinstance(source, Archive)]
     wanted = [archive for archive in archives if state(catalogue, archive, rehash=True).word != "present"]
     if offline:
-        _refuse_downloads([archive for archive in wanted if not wheel_path(archive).is_file()])
+        _refuse_downloads([archive for archive in wanted if not wheel_path(archive).is_file()], names)
     if wanted:
         _fetch_all(catalogue, wanted, progress or Silent(), download, keep_wheels)
     return FetchReport(
@@ -79,13 +79,12 @@ def fetch(
     )
 
 
-def _refuse_downloads(absent: list[Archive]) -> None:
+def _refuse_downloads(absent: list[Archive], names: list[str]) -> None:
     if absent:
         listed = ", ".join(f"{archive} ({archive.bytes / 1e6:.1f} MB)" for archive in absent)
-        keys = " ".join(archive.key for archive in absent)
         raise FetchError(
-            f"offline, and not in the cache at {cache_root()}: {listed}. Run `python -m verifiers_pinned fetch {keys}` "
-            "where the package index can be reached, or copy a filled cache there"
+            f"offline, and not in the cache at {cache_root()}: {listed}. "
+            f"Run `python -m verifiers_pinned fetch {' '.join(names)}` where the package index can be reached, or copy a filled cache there"
         )
 
 

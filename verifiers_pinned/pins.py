@@ -76,7 +76,7 @@ class Catalogue:
         if spec == "default":
             return tuple(each for each in self.implementations.values() if each.default)
         chosen: dict[str, Implementation] = {}
-        for key in filter(None, (part.strip() for part in spec.split(","))):
+        for key in _keys(spec):
             chosen.update((each.key, each) for each in self._named(key))
         return tuple(chosen.values())
 
@@ -87,7 +87,7 @@ class Catalogue:
         if spec == "default":
             return (*(each for each in self.archives.values() if each.default), *self.checkouts.values())
         chosen: dict[str, Source] = {}
-        for key in filter(None, (part.strip() for part in spec.split(","))):
+        for key in _keys(spec):
             named = self._named(key)
             found: list[Source] = [each.source for each in named]
             found += [self.resources[need].source for each in named for need in each.needs]
@@ -100,7 +100,7 @@ class Catalogue:
             return [self.implementations[key]]
         if key in self.archives or key in self.checkouts:
             return [each for each in self.implementations.values() if each.source.key == key]
-        known = sorted({*self.implementations, *self.archives, *self.checkouts})
+        known = sorted({"default", "all", *self.implementations, *self.archives, *self.checkouts})
         raise UnknownPin(
             f"no pin is called '{key}'{did_you_mean(key, known)}; `python -m verifiers_pinned list` shows all"
         )
@@ -125,6 +125,13 @@ class Catalogue:
             yield data.source, [data.member]
         for resource in self.resources.values():
             yield resource.source, resource.members
+
+
+def _keys(spec: str) -> list[str]:
+    keys = [part.strip() for part in spec.split(",") if part.strip()]
+    if not keys:
+        raise UnknownPin(f"'{spec}' names no pin; give `default`, `all` or keys such as `lm_eval,lighteval`")
+    return keys
 
 
 def load_catalogue(directories: Sequence[Path] | None = None) -> Catalogue:
