@@ -84,7 +84,8 @@ def _refuse_downloads(absent: list[Archive], names: list[str]) -> None:
         listed = ", ".join(f"{archive} ({archive.bytes / 1e6:.1f} MB)" for archive in absent)
         raise FetchError(
             f"offline, and not in the cache at {cache_root()}: {listed}. "
-            f"Run `python -m verifiers_pinned fetch {' '.join(names)}` where the package index can be reached, or copy a filled cache there"
+            f"Run `python -m verifiers_pinned fetch {' '.join(names)}` where the package index can be reached, "
+            "or copy a filled cache there"
         )
 
 
