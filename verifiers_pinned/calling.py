@@ -89,7 +89,7 @@ def _of_function(function: Callable[..., object], address: Address) -> Check:
         raise VerifierUnavailable(address.key, f"asks for the arguments {', '.join(given)}, which nobody can give")
 
     def check(params: Mapping[str, Any], text: str) -> object:
-        values = {"id": address.id, "text": text, "params": params}
+        values = {"id": address.id, "text": text, "params": dict(params)}
         return function(*[values[name] for name in positional], **(params if spread else {}))
 
     def text_and_keywords(params: Mapping[str, Any], text: str) -> object:

@@ -64,12 +64,21 @@ class Terms:
 
 @dataclass(frozen=True)
 class Batch:
-    """Calls of one template: `calls` are (index into `params`, text); `guard` rejects a blank text without a call."""
+    """Calls of one template: call k is `params[which[k]]` and `texts[k]`; `guard` rejects a blank text uncalled."""
 
     address: Address
     params: Sequence[Mapping[str, Any]]
-    calls: Sequence[tuple[int, str]]
+    which: Sequence[int]
+    texts: Sequence[str]
     guard: bool
+
+    def cases(self) -> list[tuple[Mapping[str, Any], str]]:
+        """Lists in the params are copied for each call: some checkers sort or extend what they are given."""
+        plain = [all(not isinstance(value, list | dict) for value in given.values()) for given in self.params]
+        if all(plain):
+            return list(zip(map(self.params.__getitem__, self.which), self.texts, strict=True))
+        pairs = zip(self.which, self.texts, strict=True)
+        return [(self.params[at] if plain[at] else _fresh(self.params[at]), text) for at, text in pairs]
 
 
 def serve(descriptor: int, board: Board, seeder: DrawSeeder) -> None:
@@ -105,8 +114,7 @@ def _prepare(terms: Terms, board: Board, seeder: DrawSeeder) -> Mapping[str, Any
 
 
 def _answer(check: Check, batch: Batch, terms: Terms, board: Board, seeder: DrawSeeder) -> None:
-    # Lists in the params are copied for each call: some checkers sort or extend what they are given.
-    cases = [(_fresh(batch.params[index]), text) for index, text in batch.calls]
+    cases = batch.cases()
     seeder.begin_batch(cases)
     sandbox_guards.limit_memory(terms.memory_bytes)
     limit = int(terms.seconds * 1e9)
@@ -209,6 +217,6 @@ def describe(error: BaseException, memory_bytes: int) -> str:
 
 
 def _fresh(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {name: _fresh(item) for name, item in value.items()}
     return [_fresh(item) for item in value] if isinstance(value, list) else value

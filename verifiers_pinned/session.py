@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -215,41 +215,45 @@ class _Pieces:
     def __init__(self, implementation: Implementation, template: str, calls: Sequence[Call], guard: bool) -> None:
         self._implementation, self._template, self._calls, self._guard = implementation, template, calls, guard
         self._address = address_of(implementation, template)
-        self._params: dict[int, dict[str, Any]] = {}
+        self._params: list[dict[str, Any]] = []
+        self._which: list[int] = []
 
     def translate(self, result: BatchResult) -> list[int]:
         """Indexes of the calls to make; those that the implementation has no words for are settled as unsupported."""
-        pending, refused = [], set()
+        known: dict[int, int] = {}
+        pending: list[int] = []
         for index, (params, _text) in enumerate(self._calls):
-            mark = id(params)
-            if mark not in self._params and mark not in refused:
-                own = self._implementation.own_parameters(self._template, params)
-                if own is None:
-                    refused.add(mark)
-                else:
-                    self._params[mark] = own
-            if mark in refused:
+            which = known.get(id(params))
+            if which is None:
+                which = known[id(params)] = self._number(params)
+            self._which.append(which)
+            if which < 0:
                 result.put(index, Verdict.unsupported, f"{self._implementation.key} has no words for these params")
             else:
                 pending.append(index)
         return pending
 
-    def take(self, pending: Sequence[int]) -> list[int]:
-        taken: list[int] = []
-        size = 0
-        for index in pending[:CAPACITY]:
-            size += len(self._calls[index][1])
-            if taken and size > _PIECE:
-                break
-            taken.append(index)
-        return taken
+    def _number(self, params: Mapping[str, Any]) -> int:
+        own = self._implementation.own_parameters(self._template, params)
+        if own is None:
+            return -1
+        self._params.append(own)
+        return len(self._params) - 1
 
-    def batch(self, piece: Iterable[int]) -> Batch:
-        numbers: dict[int, int] = {}
-        calls = [
-            (numbers.setdefault(id(self._calls[index][0]), len(numbers)), self._calls[index][1]) for index in piece
-        ]
-        return Batch(self._address, [self._params[mark] for mark in numbers], calls, self._guard)
+    def take(self, pending: list[int]) -> list[int]:
+        """The next calls that one message holds."""
+        piece = pending[:CAPACITY]
+        size = 0
+        for taken, index in enumerate(piece):
+            size += len(self._calls[index][1])
+            if size > _PIECE:
+                return piece[: taken or 1]
+        return piece
+
+    def batch(self, piece: Sequence[int]) -> Batch:
+        which = [self._which[index] for index in piece]
+        texts = [self._calls[index][1] for index in piece]
+        return Batch(self._address, self._params, which, texts, self._guard)
 
 
 def recipe_of(implementation: Implementation, folder: Path) -> Recipe:
@@ -290,13 +294,15 @@ def _all(result: BatchResult, verdict: Verdict, why: str) -> BatchResult:
 
 def _collect(child: Child, piece: Sequence[int], settled: int, result: BatchResult) -> None:
     board = child.board
-    rows: Iterator[tuple[int, int, int, float]] = zip(
-        piece, board.verdicts[:settled], board.flags[:settled], board.microseconds[:settled], strict=False
-    )
-    for at, (index, verdict, flags, microseconds) in enumerate(rows):
-        result.verdicts[index] = _VERDICTS[verdict]
+    took = board.microseconds[:settled].tolist()
+    for index, code, microseconds in zip(piece, board.verdicts[:settled], took, strict=False):
+        result.verdicts[index] = _VERDICTS[code]
         result.microseconds[index] = microseconds
-        if flags:
-            result.drew_random[index] = bool(flags & DREW_RANDOM)
-            if flags & HAS_DETAIL:
-                result.details[index] = board.read_detail(at)
+    flags = bytes(board.flags[:settled])
+    if not any(flags):
+        return
+    for at, flag in enumerate(flags):
+        if flag & DREW_RANDOM:
+            result.drew_random[piece[at]] = True
+        if flag & HAS_DETAIL:
+            result.details[piece[at]] = board.read_detail(at)
