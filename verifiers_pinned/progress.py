@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol, TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, TaskID, TextColumn
+from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
 from .records import Archive
@@ -56,7 +56,8 @@ class Bars(Silent):
     """A bar over the bytes of all archives, with those under way beside it."""
 
     def __init__(self, stream: TextIO) -> None:
-        columns = (TextColumn("fetching"), BarColumn(), DownloadColumn(), TextColumn("{task.fields[under_way]}"))
+        under_way = TextColumn("{task.fields[under_way]}")
+        columns = (SpinnerColumn(), TextColumn("fetching"), BarColumn(), DownloadColumn(), under_way)
         self._bar = Bar(*columns, console=Console(file=stream), transient=True)
         self._under_way: list[str] = []
         self._task: TaskID | None = None
