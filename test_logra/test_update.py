@@ -1,49 +1,115 @@
-"""The pure arithmetic against the golden vectors and its own defining properties."""
+"""The pure arithmetic against the golden vectors, the dense oracle and its own defining properties."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip install .[rl]")
-np = pytest.importorskip("numpy")
 
-from logra.projection import make_projection, projection_seed  # noqa: E402
-from logra.update import row_adam_direction  # noqa: E402
-
-GOLDEN = Path(__file__).parent / "golden"
-VECTORS = json.loads((GOLDEN / "vectors.json").read_text(encoding="utf-8"))
-ARRAYS = np.load(GOLDEN / "vectors.npz")
+import logra  # noqa: E402
+import optimizer_checks as checks  # noqa: E402
+from hypothesis import given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+from logra.update import projected_squared_norm, row_adam_direction  # noqa: E402
 
 
-def close(actual, expected, rtol=2e-6, atol=2e-8):
-    torch.testing.assert_close(actual, torch.as_tensor(expected), rtol=rtol, atol=atol)
+def test_seeds_are_golden():
+    checks.check_golden_seeds(logra)
+
+
+def test_projections_are_golden():
+    checks.check_golden_projections(logra)
+
+
+def test_directions_are_golden():
+    checks.check_golden_directions(logra)
+
+
+def test_trajectory_is_golden():
+    checks.check_golden_trajectory(logra)
+
+
+def test_directions_scale_with_the_sketch():
+    checks.check_directions_scale_with_the_sketch(logra)
+
+
+def test_norm_is_preserved():
+    checks.check_norm_is_preserved(logra)
+
+
+def test_ratio_is_global():
+    checks.check_ratio_is_global(logra)
+
+
+def test_trust_region_caps_each_layer():
+    checks.check_trust_region(logra)
+
+
+@st.composite
+def sketches(draw):
+    d, r = draw(st.integers(1, 6)), draw(st.integers(1, 5))
+    values = st.floats(-1e3, 1e3, width=32).map(lambda x: 0.0 if abs(x) < 1e-3 else x)
+    return torch.tensor(draw(st.lists(st.lists(values, min_size=r, max_size=r), min_size=d, max_size=d)))
+
+
+@given(sketches(), st.sampled_from(checks.FORMS), st.integers(1, 50))
+def test_a_row_keeps_its_direction_and_a_zero_row_stays(sketch, form, step):
+    direction = row_adam_direction(sketch, torch.zeros(len(sketch), 1), step=step, beta2=0.95, epsilon=1e-8, form=form)
+    for before, after in zip(sketch, direction, strict=True):
+        assert torch.isfinite(after).all()
+        cosine = torch.dot(before.double(), after.double()) - before.double().norm() * after.double().norm()
+        assert abs(cosine) <= 1e-5 * before.double().norm() * after.double().norm()
+        assert bool((after == 0).all()) == bool((before == 0).all())
+
+
+@given(sketches(), st.integers(0, 2**31))
+def test_gram_norm_is_that_of_the_product(direction, seed):
+    a = logra.make_projection(direction.shape[1], 7, seed)
+    expected = (direction.double() @ a.double()).square().sum()
+    assert abs(projected_squared_norm(direction, a) - expected) <= 1e-12 * (1 + direction.double().square().sum())
+
+
+def test_low_precision_sketch_is_computed_in_float32():
+    sketch = torch.randn(5, 4).bfloat16()
+    moment = torch.zeros(5, 1)
+    direction = row_adam_direction(sketch, moment, step=1, beta2=0.95, epsilon=1e-8, form="plain")
+    assert direction.dtype == torch.float32
+    torch.testing.assert_close(moment, 0.05 * sketch.float().square().mean(1, keepdim=True))
+
+
+def test_a_refused_direction_keeps_the_moment():
+    checks.check_refused_direction_keeps_the_moment(logra)
 
 
 @pytest.mark.parametrize(
-    "case", VECTORS["seeds"], ids=lambda case: f"{case['base_seed']}-{case['update']}-{case['name']}"
+    ("change", "message"),
+    [
+        ({"step": 0}, "counts from 1"),
+        ({"beta2": 1.0}, "beta2"),
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"form": "plane"}, "norm_preserving"),
+        ({"moment": torch.zeros(3)}, r"\[d, 1\]"),
+    ],
 )
-def test_seed_is_golden(case):
-    assert projection_seed(case["base_seed"], case["update"], case["name"]) == case["seed"]
+def test_senseless_arguments_are_refused(change, message):
+    arguments = {"moment": torch.zeros(3, 1), "step": 1, "beta2": 0.95, "epsilon": 1e-8, **change}
+    with pytest.raises(ValueError, match=message):
+        row_adam_direction(torch.ones(3, 2), **arguments)
 
 
-@pytest.mark.parametrize("law", ["rademacher", "gaussian"])
-def test_projection_is_golden(law):
-    seed = projection_seed(42, 0, "model.layers.0.self_attn.q_proj")
-    expected = torch.as_tensor(ARRAYS[f"proj/{law}/b42_u0_model.layers.0.self_attn.q_proj_r4_w19/P"])
-    actual = make_projection(4, 19, seed, law)
-    assert torch.equal(actual, expected)
-
-
-@pytest.mark.parametrize(("form", "key"), [("norm_preserving", "dirP"), ("plain", "dirG")])
-def test_direction_is_golden(form, key):
-    moment = torch.zeros(7, 1)
-    for step in (1, 2):
-        at = f"rowadam/random/{step}"
-        direction = row_adam_direction(
-            torch.as_tensor(ARRAYS[f"{at}/sketch"]), moment, step=step, beta2=0.95, epsilon=1e-8, form=form
-        )
-        close(direction, ARRAYS[f"{at}/{key}"])
-        close(moment, ARRAYS[f"{at}/moment"], atol=1e-10)
+@given(
+    d=st.integers(1, 9), r=st.integers(1, 9), k=st.integers(1, 9), hidden=st.integers(1, 9),
+    form=st.sampled_from(checks.FORMS), rule=st.sampled_from(sorted(checks.RULES)), refresh=st.booleans(),
+    beta2=st.sampled_from([0.0, 0.5, 0.95]), epsilon=st.sampled_from([1e-8, 1e-2]), base_seed=st.integers(-5, 2**40),
+    clip=st.sampled_from([None, 1e-2, 1e2]), decay=st.sampled_from([0.0, 0.1]), scale=st.sampled_from([1e-3, 1.0, 1e3]),
+    bf16=st.booleans(), tokens=st.sampled_from([1.0, 7.0]), alpha=st.sampled_from([0.0, 0.5, 1.0, 3.0]),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_every_step_is_that_of_the_dense_oracle(
+    d, r, k, hidden, form, rule, refresh, beta2, epsilon, base_seed, clip, decay, scale, bf16, tokens, alpha
+):
+    checks.check_against_dense(
+        logra, widths=(k, hidden, d), rank=r, bf16_factor=bf16, gradient_scale=scale, tokens=tokens,
+        alphas=(alpha, 1.0), form=form, rule=rule, refresh=refresh, beta2=beta2, epsilon=epsilon, base_seed=base_seed,
+        max_grad_norm=clip, weight_decay=decay if form == "plain" else 0.0, **checks.RULES[rule],
+    )  # fmt: skip
