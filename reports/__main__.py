@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except StoreError as error:
         print(f"reports: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`); Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:

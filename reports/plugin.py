@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from specs import DocumentError
 
 from . import hookspec
 from .header import new_run_id, run_header
@@ -108,7 +111,8 @@ class Controller:
         self.config = config
         self.run = new_run_id()
         self.kept: Path | None = config.getoption("report_dir")
-        self.directory = self.kept or Path(tempfile.gettempdir()) / f"assay-{self.run}"
+        # Absolute, because a test may change the working directory.
+        self.directory = (self.kept or Path(tempfile.gettempdir()) / f"assay-{self.run}").absolute()
         self.ledger = CaseLedger()
         self.closed: Run | None = None
         self.failure: str | None = None
@@ -131,7 +135,7 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        told = {"directory": str(self.directory.absolute()), "header": self.header()}
+        told = {"directory": str(self.directory), "header": self.header()}
         node.workerinput[_PROPERTY] = json.dumps(told, default=str)
 
     @pytest.hookimpl(optionalhook=True)
@@ -160,7 +164,7 @@ class Controller:
         stopped = session.shouldfail or session.shouldstop or ("interrupted" if exitstatus in (2, 3) else False)
         try:
             self._close(str(stopped) if stopped else "")
-        except StoreError as error:
+        except (StoreError, DocumentError) as error:
             self.failure = str(error)
         incomplete = self.closed is not None and not self.closed.complete
         if (incomplete or self.failure) and session.exitstatus == 0:
@@ -168,11 +172,7 @@ class Controller:
 
     def _close(self, stopped: str) -> None:
         ledger = self.ledger
-        if ledger.rows == 0 and not ledger.lost:
-            if self.kept is not None:
-                discard_run(self.kept, self.run)
-            return
-        if not (self.directory / "header.json").exists():
+        if not (ledger.rows or ledger.lost) or not (self.directory / "header.json").exists():
             return
         self.config.stash[_RECORDER].close()
         self.closed = close_run(
@@ -191,5 +191,10 @@ class Controller:
             terminalreporter.write_line(f"INCOMPLETE: {self.failure}", red=True)
         if self.closed is not None:
             terminalreporter.section("rows of the audit")
-            for line in summary_lines(self.closed):
+            for line in summary_lines(replace(self.closed, directory=self.kept or self.directory)):
                 terminalreporter.write_line(line)
+
+    def pytest_unconfigure(self) -> None:
+        # Also reached where another plugin stopped the session before it began.
+        if self.kept is not None and self.closed is None:
+            discard_run(self.kept, self.run)

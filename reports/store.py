@@ -76,10 +76,12 @@ def open_run(directory: Path, header: Mapping[str, Any]) -> None:
 
 def discard_run(directory: Path, run: str) -> None:
     """Take back the header of a run that recorded nothing, and the directory if nothing else is in it."""
-    if (directory / _HEADER).exists() and read_json(directory / _HEADER).get("run") == run:
-        (directory / _HEADER).unlink()
-        if not any(directory.iterdir()):
-            directory.rmdir()
+    header = directory / _HEADER
+    if stream_files(directory) or not header.exists() or read_json(header).get("run") != run:
+        return
+    header.unlink()
+    if not any(directory.iterdir()):
+        directory.rmdir()
 
 
 class RunWriter:

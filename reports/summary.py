@@ -94,8 +94,8 @@ def _acceptance_lines(table: pa.Table, width: int, room: int) -> list[Line]:
         return []
     heads = ("prompts", "Yes.", "empty", "empty+guard", "any probe")
     columns = Columns(heads, [group for groups in blocks.values() for group in groups], width)
-    lines = [columns.head("% passed by")]
-    quotas = shares([len(groups) for groups in blocks.values()], room - 1 - len(blocks))
+    lines = [Line("% of prompts passed by a response without content [95 % Wilson interval]"), columns.head("")]
+    quotas = shares([len(groups) for groups in blocks.values()], room - len(lines) - len(blocks))
     for (collection, groups), quota in zip(blocks.items(), quotas, strict=True):
         lines += [Line(collection), *columns.block(groups, quota)]
     return lines
@@ -113,7 +113,7 @@ def _acceptance_cells(table: pa.Table) -> dict[str, dict[str, list[str]]]:
         cells = found.setdefault(row["collection"], {}).setdefault(row["implementation"], ["-"] * 5)
         if row["total"]:
             cells[place] = _share(row["accepted"], row["total"])
-        cells[0] = str(row["total"]) + (f" of {row['total'] + row['uncovered']}" if row["uncovered"] else "")
+        cells[0] = str(row["total"]) + (f"/{row['total'] + row['uncovered']}" if row["uncovered"] else "")
     return found
 
 

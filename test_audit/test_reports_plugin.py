@@ -74,6 +74,12 @@ def test_a_report_directory_without_rows_is_not_left_behind(audit, pytester):
     assert not (pytester.path / "out").exists()
 
 
+def test_a_session_that_another_plugin_stops_leaves_nothing_behind(audit, pytester):
+    hook = "import pytest\ndef pytest_sessionstart(): raise pytest.UsageError('no')"
+    audit(CASES, "--report-dir", "out", conftest=hook)
+    assert not (pytester.path / "out").exists()
+
+
 def test_without_a_report_directory_a_temporary_one_is_named(audit, pytester):
     result = audit(CASES)
     (directory,) = pytester.path.glob("assay-*")
@@ -155,3 +161,22 @@ def test_other_plugins_contribute_to_the_header(audit, pytester):
     assert (header["seed"], header["pins"]) == (7, {"liar": "1.0"})
     assert header["packages"]["pytest"] == pytest.__version__
     assert header["arguments"][-2:] == ["-n", "1"]
+
+
+def test_a_test_that_changes_directory_does_not_move_the_rows(audit, pytester):
+    source = CASES.replace("    record_rows", "    os.chdir('/')\n    record_rows")
+    audit(source, "--report-dir", "out").stdout.fnmatch_lines(["rows in out"])
+    assert kept(pytester).table.num_rows == 12
+
+
+def test_broken_probes_do_not_take_the_rows_with_them(audit, pytester, monkeypatch):
+    from specs import DocumentError, Problem
+
+    def broken() -> None:
+        raise DocumentError([Problem("probes.yaml", 1, 1, "probes", "is broken")])
+
+    monkeypatch.setattr("reports.summary.load_probes", broken)
+    result = audit(CASES, "--report-dir", "out")
+    result.stdout.fnmatch_lines(["INCOMPLETE: probes.yaml:1:1: probes: is broken"])
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert kept(pytester, incomplete=True).table.num_rows == 12

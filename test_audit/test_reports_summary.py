@@ -77,7 +77,7 @@ def test_those_who_pass_nothing_share_a_line(liars):
 
 
 def test_what_did_not_run_is_no_share(liars):
-    assert line_with(liars, "absent").split() == ["absent", "0", "of", "10", "-", "-", "-", "-"]
+    assert line_with(liars, "absent").split() == ["absent", "0/10", "-", "-", "-", "-"]
     assert "  30  no checkout given: absent" in line_with(liars, "no checkout given")
 
 
