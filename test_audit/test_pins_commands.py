@@ -3,10 +3,13 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from verifiers_pinned.__main__ import main
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(autouse=True)
@@ -59,5 +62,5 @@ def test_a_mistake_is_told_in_a_line(capsys, arguments, told):
 
 def test_a_reader_that_stops_early_is_no_error():
     command = f"{sys.executable} -m verifiers_pinned list --json | head -1"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, cwd=ROOT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "[\n", "")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ from verifiers_pinned.fetch import FetchError, fetch
 from verifiers_pinned.miniature_wheels import Shelf, sha256
 from verifiers_pinned.pins import UnknownPin
 
+ROOT = Path(__file__).resolve().parent.parent
 CHECKS = b"REGISTRY = {}\n"
 FETCH_IN_A_CHILD = """
 import os
@@ -275,7 +277,7 @@ def test_an_unreadable_stamp_counts_as_not_fetched(shelf):
 
 def child(shelf, mode):
     command = [sys.executable, "-c", FETCH_IN_A_CHILD, str(shelf.pins.parent), mode]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 def test_two_processes_that_fetch_at_once_download_once(shelf):

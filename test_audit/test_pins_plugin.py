@@ -1,11 +1,14 @@
 """The pytest plugin of the pins: when it fetches, what its options mean, and how it refuses."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from verifiers_pinned.marks import may_select
 
+ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = "not (audit or panel or claims or rl or gpu or slow)"
 
 
@@ -37,6 +40,7 @@ def test_any_expression_has_an_answer(expression):
 @pytest.fixture
 def project(pytester, tmp_path, monkeypatch):
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     pytester.makeini("[pytest]\nmarkers = audit: audits")
     pytester.makepyfile(
         """
