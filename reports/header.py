@@ -63,6 +63,7 @@ def git_state(root: Path) -> dict[str, Any] | None:
     commit = _git(root, "rev-parse", "HEAD")
     if commit is None:
         return None
+    # Untracked files count as dirt: an untracked conftest or spec decides what a run does.
     changes = _git(root, "status", "--porcelain")
     return {"commit": commit, "dirty": None if changes is None else bool(changes)}
 

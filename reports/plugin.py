@@ -142,6 +142,7 @@ class Controller:
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         self.ledger.expect(ids)
 
+    # The case that a worker was in when it died; xdist reports it as failed and starts another worker.
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str) -> None:
         self.ledger.crashed(crashitem)
@@ -159,6 +160,7 @@ class Controller:
         if report.when == "teardown":
             self.ledger.finished(report.nodeid, rows if isinstance(rows, int) else None)
 
+    # Last, when xdist has taken its workers down and their streams have an end.
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         stopped = session.shouldfail or session.shouldstop or ("interrupted" if exitstatus in (2, 3) else False)

@@ -117,6 +117,7 @@ class RunWriter:
             check=check,
             case=case,
         )
+        # An empty batch would say nothing but make two runs' streams differ.
         if batch.num_rows:
             self._stream.append(batch)
             self.rows += batch.num_rows
@@ -170,6 +171,7 @@ def close_run(
         write_whole(directory / _CSV, lambda out: pa.csv.write_csv(table, out))
         if summarise is not None and closing["complete"]:
             write_json(directory / _SUMMARY, summarise(table))
+    # Until here a kill leaves a run without closing record and with all its streams.
     write_json(directory / _CLOSING, closing)
     if closing["complete"] and not keep_streams:
         for path in files:

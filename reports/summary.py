@@ -31,6 +31,7 @@ def summary_lines(run: Run, *, width: int = WIDTH, height: int = HEIGHT) -> list
     ends = [Line(text) for text in closing_lines(run)]
     tail = [*_crash_lines(crash_kinds(table), width), *_not_run_lines(not_run_reasons(table), width), *ends]
     head = [Line(_title(run, len(counts))), *_alarm_line(table)]
+    # The ends of the page are short and always wanted; shares come next, and the matrix takes what is left.
     free = height - len(head) - len(tail)
     accepted = _acceptance_lines(table, width, min(free - 4, _MOST_ACCEPTANCE)) if run.complete else []
     matrix = _verdict_lines(counts, width, free - len(accepted))
