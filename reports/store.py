@@ -117,7 +117,6 @@ class RunWriter:
             check=check,
             case=case,
         )
-        # An empty batch would say nothing but make two runs' streams differ.
         if batch.num_rows:
             self._stream.append(batch)
             self.rows += batch.num_rows
