@@ -253,7 +253,13 @@ class _Pieces:
     def batch(self, piece: Sequence[int]) -> Batch:
         which = [self._which[index] for index in piece]
         texts = [self._calls[index][1] for index in piece]
-        return Batch(self._address, self._params, which, texts, self._guard)
+        params = self._params
+        if len(params) > len(piece) // 8:
+            # Each call may have params of its own: only those of this piece travel with it.
+            used: dict[int, int] = {}
+            which = [used.setdefault(number, len(used)) for number in which]
+            params = [params[number] for number in used]
+        return Batch(self._address, params, which, texts, self._guard)
 
 
 def recipe_of(implementation: Implementation, folder: Path) -> Recipe:
