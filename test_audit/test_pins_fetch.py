@@ -28,6 +28,7 @@ import sys
 from pathlib import Path
 from verifiers_pinned.fetch import fetch
 from verifiers_pinned.miniature_wheels import Shelf
+from verifiers_pinned.progress import Silent
 
 shelf, mode = Shelf(Path(sys.argv[1])), sys.argv[2]
 
@@ -40,7 +41,12 @@ def download(archive, into):
         sys.stdin.read()
     return shelf.download(archive, into)
 
-fetch(shelf.catalogue(), ["all"], download=download)
+class Begun(Silent):
+    def started(self, archive):
+        if mode == "copy":
+            os.write(1, b"begun\\n")
+
+fetch(shelf.catalogue(), ["all"], download=download, progress=Begun())
 """
 
 
@@ -254,18 +260,19 @@ def test_a_damaged_file_is_seen_and_mended(shelf, raw, rehash):
     assert (member_folder(archive) / "alpha/checks.py").read_bytes() == CHECKS
 
 
-def test_a_pin_that_names_another_file_adds_it_to_those_there(shelf):
+def test_pins_that_name_different_files_share_the_cache(shelf):
     path = shelf.pins / "alpha.yaml"
     whole = path.read_text()
-    pin = json.loads(whole)
-    words = pin["implementations"]["alpha"]["members"].pop("words")["path"]
-    path.write_text(json.dumps(pin))
-    fetch(shelf.catalogue(), ["alpha"], download=shelf.download)
+    for module, file in (("checks", "alpha/checks.py"), ("words", "alpha/more/words.py")):
+        pin = json.loads(whole)
+        implementation = pin["implementations"]["alpha"]
+        implementation["members"] = {module: implementation["members"][module]}
+        implementation["entry"]["module"] = module
+        path.write_text(json.dumps(pin))
+        fetch(shelf.catalogue(), ["alpha"], download=shelf.download)
+        assert file in read_stamp(installed(shelf.catalogue(), "alpha", {}))
     path.write_text(whole)
-    assert isinstance(installed(shelf.catalogue(), "alpha", {}), Missing)
-    fetch(shelf.catalogue(), ["alpha"], download=shelf.download)
-    folder = installed(shelf.catalogue(), "alpha", {})
-    assert {words, "alpha/checks.py"} == set(read_stamp(folder))
+    fetch(shelf.catalogue(), ["alpha"], download=refuse)
 
 
 def test_an_unreadable_stamp_counts_as_not_fetched(shelf):
@@ -281,8 +288,12 @@ def child(shelf, mode):
 
 
 def test_two_processes_that_fetch_at_once_download_once(shelf):
-    both = [child(shelf, "copy") for _ in range(2)]
-    assert [process.wait() for process in both] == [0, 0]
+    first = child(shelf, "hang")
+    assert first.stdout.readline() == b"downloading\n"
+    second = child(shelf, "copy")
+    assert second.stdout.readline() == b"begun\n"
+    first.stdin.close()
+    assert [first.wait(), second.wait()] == [0, 0]
     assert sorted((shelf.pins.parent / "asked").read_text().split()) == ["alpha", "beta"]
     assert state(shelf.catalogue(), shelf.catalogue().archives["alpha"], rehash=True).word == "present"
 
