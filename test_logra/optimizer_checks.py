@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
 from chains import (
     backward,
     batch,
@@ -28,9 +31,6 @@ from chains import (
     sketches,
     through_a_file,
 )
-from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
-
 from oracles.logra_dense import DenseLoGRA, Settings
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -6,11 +6,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip install .[rl]")
 
+from hypothesis import given  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
 import logra  # noqa: E402
 import optimizer_checks as checks  # noqa: E402
 from chains import backward, build, chain  # noqa: E402
-from hypothesis import given  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
 from logra.rounding import BLOCK_ROWS, merge, stochastic_round  # noqa: E402
 
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)

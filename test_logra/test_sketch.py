@@ -8,10 +8,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip install .[rl]")
 
+from torch import nn  # noqa: E402
+
 import logra  # noqa: E402
 import optimizer_checks as checks  # noqa: E402
 from chains import backward, batch, build, chain, close, linear, sketches  # noqa: E402
-from torch import nn  # noqa: E402
 
 
 def test_sketch_is_that_of_the_dense_gradient():

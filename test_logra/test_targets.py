@@ -7,10 +7,11 @@ import pytest
 torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip install .[rl]")
 pytest.importorskip("transformers", reason="real layer names need transformers: pip install .[rl]")
 
+from torch import nn  # noqa: E402
+
 from chains import chain  # noqa: E402
 from logra.targets import matches, select_targets  # noqa: E402
 from tiny_models import llama, qwen3_5, targets  # noqa: E402
-from torch import nn  # noqa: E402
 
 
 @pytest.mark.parametrize("model", [llama, qwen3_5])

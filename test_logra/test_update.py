@@ -6,10 +6,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip install .[rl]")
 
-import logra  # noqa: E402
-import optimizer_checks as checks  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
+
+import logra  # noqa: E402
+import optimizer_checks as checks  # noqa: E402
 from logra.update import projected_squared_norm, row_adam_direction  # noqa: E402
 
 

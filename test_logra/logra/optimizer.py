@@ -227,8 +227,10 @@ class LoGRA(torch.optim.Optimizer):
         if not 0.0 <= alpha < math.inf:
             raise ValueError(f"alpha is finite and >= 0, not {alpha}")
         dtype = self.config.torch_factor_dtype
-        factors = {name: update_factor(d, alpha, dtype) for name, d in proposal.directions.items()}
-        if not all(floats([torch.isfinite(u).all() for u in factors.values()])):
+        # U is made twice: holding every layer's at once would cost half a sketch more.
+        if not all(
+            floats([torch.isfinite(update_factor(d, alpha, dtype)).all() for d in proposal.directions.values()])
+        ):
             raise FloatingPointError(f"an update is infinite in {dtype} at alpha {alpha}; nothing was changed")
         masters = {name: self._master(layer) for name, layer in self.layers.items()}
         # From here on everything is committed: the merge with the projection that made the sketch, then the refresh.
@@ -237,11 +239,12 @@ class LoGRA(torch.optim.Optimizer):
             weight, group = layer.weight, self._groups[name]
             decay = 1.0 - group["lr"] * group["weight_decay"]
             storage = storage_of(weight, self.config.low_precision, name)
+            factor = update_factor(proposal.directions[name], alpha, dtype)
             seed, a = layer.noise_seed, layer.projection
-            merge(weight, factors[name], a, seed=seed, decay=decay, master=masters[name], storage=storage)
+            merge(weight, factor, a, seed=seed, decay=decay, master=masters[name], storage=storage)
             self._state(layer)["row_second_moment"] = proposal.moments[name]
             if self.keep_factors:
-                applied.add(layer, factors[name], decay, storage)
+                applied.add(layer, factor, decay, storage)
         if self._native:
             self._native.step(proposal.clip)
         self._applied = applied if self.keep_factors else None
