@@ -51,7 +51,8 @@ def measure(key, batches, folder):
     """Seconds of each batch, best of the rounds, bare and in a session; and which batches drew."""
     from verifiers_pinned import cache
     from verifiers_pinned.pins import load_catalogue
-    from verifiers_pinned.session import Session, address_of, recipe_of
+    from verifiers_pinned.recipes import address_of, recipe_of
+    from verifiers_pinned.session import Session
 
     catalogue = load_catalogue()
     pin = catalogue.implementations[key]

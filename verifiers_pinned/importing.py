@@ -28,8 +28,8 @@ class Recipe:
     """All that a process needs to import one pin: plain data, so that it travels to a child.
 
     `modules` gives each module's file below `folder`; `replacements` (old, new, how often) a module; `stand_ins` the
-    names that a module of ours offers; `cut` the classes to take out of a module whose other contents would import
-    what nobody needs (empty: the module whole).
+    names that a module of ours holds; `cut` the classes and functions to take out of a module whose other contents
+    would import what nobody needs (none: the module whole); `offers` the names that a module must have afterwards.
     """
 
     key: str
@@ -38,6 +38,7 @@ class Recipe:
     replacements: Mapping[str, tuple[tuple[str, str, int], ...]] = field(default_factory=dict)
     stand_ins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cut: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    offers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def package(self) -> str:
@@ -52,13 +53,18 @@ def load(recipe: Recipe, scratch: str) -> dict[str, ModuleType]:
     finder = _PinFinder(recipe, scratch)
     sys.meta_path.insert(0, finder)
     try:
-        return {name: importlib.import_module(f"{recipe.package}.{name}") for name in recipe.modules}
+        modules = {name: importlib.import_module(f"{recipe.package}.{name}") for name in recipe.modules}
     except VerifierUnavailable:
         raise
     except ModuleNotFoundError as error:
         raise VerifierUnavailable(recipe.key, _missing_module(recipe, error)) from error
     except BaseException as error:  # an import may raise anything, SystemExit included
         raise VerifierUnavailable(recipe.key, f"its import raised {type(error).__name__}: {error}") from error
+    for module, names in recipe.offers.items():
+        for name in names:
+            if not hasattr(modules[module], name):
+                raise VerifierUnavailable(recipe.key, f"module {module} has no {name!r}, which its pin names")
+    return modules
 
 
 def source_of(recipe: Recipe, module: str) -> str:
@@ -76,21 +82,22 @@ def source_of(recipe: Recipe, module: str) -> str:
     return text
 
 
-def cut_classes(source: str, names: tuple[str, ...]) -> ast.Module:
-    """The named classes and the imports of the standard library, at their own lines; the rest is left out."""
+def cut_out(source: str, names: tuple[str, ...]) -> ast.Module:
+    """The named definitions and the imports that they may use, at their own lines; the rest is left out.
+
+    Imports are kept where they name the standard library or, after the pin's replacements, the pin's own package.
+    """
     tree = ast.parse(source)
-    kept = [node for node in tree.body if _is_standard_import(node) or getattr(node, "name", None) in names]
+    kept = [node for node in tree.body if _is_near_import(node) or getattr(node, "name", None) in names]
     return ast.Module(body=kept, type_ignores=[])
 
 
-def _is_standard_import(node: ast.stmt) -> bool:
+def _is_near_import(node: ast.stmt) -> bool:
     if isinstance(node, ast.Import):
         return all(alias.name.partition(".")[0] in sys.stdlib_module_names for alias in node.names)
-    return (
-        isinstance(node, ast.ImportFrom)
-        and not node.level
-        and (node.module or "").partition(".")[0] in sys.stdlib_module_names
-    )
+    if isinstance(node, ast.ImportFrom):
+        return node.level > 0 or (node.module or "").partition(".")[0] in sys.stdlib_module_names
+    return False
 
 
 def _missing_module(recipe: Recipe, error: ModuleNotFoundError) -> str:
@@ -160,7 +167,7 @@ class _MemberLoader(InspectLoader):
         source, name = self.get_source(fullname), self._recipe.modules[self._name]
         names = self._recipe.cut.get(self._name)
         try:
-            tree = cut_classes(source, names) if names else ast.parse(source)
+            tree = cut_out(source, names) if names else ast.parse(source)
             # Only the member's name: tracebacks and details show no folder of this machine.
             return compile(tree, name, "exec", dont_inherit=True)
         except SyntaxError as error:
