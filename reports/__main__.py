@@ -46,7 +46,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _summary(options: argparse.Namespace) -> int:
-    print("\n".join(summary_lines(read_run(options.run))))
+    # What is read from a file or a pager need not fit a screen, so here all names are told.
+    print("\n".join(summary_lines(read_run(options.run), height=1000)))
     return 0
 
 

@@ -36,6 +36,16 @@ def verdict_counts(table: pa.Table) -> dict[str, dict[str, int]]:
     return dict(sorted(counts.items()))
 
 
+def idle(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """The implementations of `verdict_counts` that have no other verdict than `not_run`."""
+    return [name for name, verdicts in counts.items() if 0 < verdicts["not_run"] == sum(verdicts.values())]
+
+
+def nothing_ran(table: pa.Table) -> bool:
+    """Whether there are verdicts and none of them is an answer of a verifier."""
+    return bool(pc.unique(table["verdict"].drop_null()).to_pylist() == ["not_run"])
+
+
 def crash_kinds(table: pa.Table) -> list[Reason]:
     """Kinds of crash, `template exception`, the most frequent first."""
     crashes = table.filter(pc.equal(table["verdict"], "crash"))

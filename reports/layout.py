@@ -23,19 +23,24 @@ def grouped(cells_by_name: Mapping[str, Sequence[str]]) -> list[Group]:
     return sorted(found, key=lambda group: (-len(group.names), group.names))
 
 
-def fitting(names: Sequence[str], width: int) -> int:
-    """How many of the names fit, with a note of how many do not; at least one."""
-    for shown in range(len(names), 1, -1):
-        if len(_listed(names, shown)) <= width:
-            return shown
-    return 1
+def fitted(names: Sequence[str], width: int) -> tuple[str, tuple[str, ...]]:
+    """`a, b, c`, or where that is too wide the short ones, `b, a +1`, and the names that are then left out.
+
+    A name that is too wide by itself is cut.
+    """
+    if len(", ".join(names)) <= width:
+        return ", ".join(names), ()
+    short = sorted(names, key=lambda name: (len(name), name))
+    for shown in range(len(names) - 1, 1, -1):
+        if len(_listed(short, shown)) <= width:
+            return _listed(short, shown), tuple(sorted(short[shown:]))
+    more = _listed(short, 1)[len(short[0]) :]
+    return cut(short[0], width - len(more)) + more, tuple(sorted(short[1:]))
 
 
 def fitted_names(names: Sequence[str], width: int) -> str:
-    """`a, b, c` or, where that is too wide, `a, b +1`; a first name that is too wide itself is cut."""
-    more = _listed(names, 1)[len(names[0]) :]
-    shown = fitting(names, width)
-    return _listed(names, shown) if shown > 1 else cut(names[0], width - len(more)) + more
+    """The text of `fitted`."""
+    return fitted(names, width)[0]
 
 
 def _listed(names: Sequence[str], shown: int) -> str:
@@ -48,9 +53,10 @@ def cut(text: str, width: int) -> str:
 
 
 class Line(NamedTuple):
-    """A line, and names that did not fit on it and may follow where there is room."""
+    """A line, the names at its head as they are shown, and those that did not fit."""
 
     text: str
+    shown: str = ""
     more: tuple[str, ...] = ()
 
 
@@ -77,25 +83,19 @@ class Columns:
         return lines
 
     def _group_line(self, group: Group) -> Line:
-        shown = fitting(group.names, self._left - 2)
-        return Line(self._line("  " + fitted_names(group.names, self._left - 2), group.cells), group.names[shown:])
+        shown, more = fitted(group.names, self._left - 2)
+        return Line(self._line(f"  {shown}", group.cells), shown, more)
 
     def _line(self, left: str, cells: Sequence[str]) -> str:
         aligned = (cell.rjust(width) for cell, width in zip(cells, self._widths, strict=True))
         return "  ".join([left.ljust(self._left), *aligned])
 
 
-def spent(lines: Sequence[Line], room: int, width: int) -> list[str]:
-    """The lines as text, with the names that did not fit under them as long as there is room."""
-    texts: list[str] = []
-    spare = room - len(lines)
-    for line in lines:
-        texts.append(line.text)
-        more = textwrap.wrap("and " + ", ".join(line.more), width - 4, break_on_hyphens=False) if line.more else []
-        if 0 < len(more) <= spare:
-            spare -= len(more)
-            texts += ["    " + text for text in more]
-    return texts
+def legend(lines: Sequence[Line], width: int) -> list[Line]:
+    """Lines that tell, once for each group whose names did not all fit, the names that are only counted there."""
+    told = dict.fromkeys(f"{line.shown}: {', '.join(line.more)}" for line in lines if line.more)
+    wrapper = textwrap.TextWrapper(width, initial_indent="  + ", subsequent_indent="      ", break_on_hyphens=False)
+    return [Line(text) for each in told for text in wrapper.wrap(each)]
 
 
 def shares(wanted: Sequence[int], room: int) -> list[int]:

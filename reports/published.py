@@ -43,7 +43,11 @@ class Figure:
 
 
 class Check(NamedTuple):
-    """What a run gives for a figure and an implementation; `agrees` is None where the two are not to be compared."""
+    """What a run gives for a figure and an implementation.
+
+    `agrees` is None where the two are not to be compared; `got` is None where nothing was measured, the
+    implementation not in the run or not run.
+    """
 
     figure: Figure
     implementation: str | None
@@ -126,6 +130,8 @@ def _checks(figure: Figure, counts: Mapping[tuple[str, ...], Mapping[str, Any]])
 
 def _check(figure: Figure, implementation: str, counts: Mapping[str, Any]) -> Check:
     accepted, total = counts["accepted"], counts["total"]
+    if not total:
+        return Check(figure, implementation, figure.expected, None, None)
     low, high = _range(figure.value["numerator"])
     agrees = low <= accepted <= high and total == figure.value["denominator"]
     if interval := figure.value.get("interval"):
@@ -139,5 +145,7 @@ def _range(numerator: int | Mapping[str, int]) -> tuple[int, int]:
 
 
 def _told(check: Check) -> str:
+    if check.got is None:
+        return "not run"
     words = {True: "agrees", False: "DIFFERS", None: "not compared"}
     return f"{words[check.agrees]}, {check.got}"

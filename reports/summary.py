@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,13 +11,22 @@ import pyarrow as pa
 from specs import load_probes
 
 from .acceptance import ANY, acceptance
-from .counts import VERDICTS, Reason, alarm_counts, crash_kinds, not_run_reasons, verdict_counts
-from .layout import Columns, Line, ascii_line, cut, fitted_names, grouped, shares, spent
+from .counts import (
+    VERDICTS,
+    Reason,
+    alarm_counts,
+    crash_kinds,
+    idle,
+    not_run_reasons,
+    nothing_ran,
+    verdict_counts,
+)
+from .layout import Columns, Group, Line, ascii_line, cut, fitted_names, grouped, legend, shares
 from .statistics import percent_interval
 from .store import Run
 
 WIDTH, HEIGHT = 100, 40
-_MOST_CRASHES, _MOST_REASONS, _MOST_LOST = 5, 3, 3
+_MOST_CRASHES, _MOST_REASONS, _MOST_LOST = 3, 3, 3
 _MOST_ACCEPTANCE = 18  # lines, heads included
 
 
@@ -33,9 +42,13 @@ def summary_lines(run: Run, *, width: int = WIDTH, height: int = HEIGHT) -> list
     head = [Line(_title(run, len(counts))), *_alarm_line(table)]
     # The ends of the page are short and always wanted; shares come next, and the matrix takes what is left.
     free = height - len(head) - len(tail)
-    accepted = _acceptance_lines(table, width, min(free - 4, _MOST_ACCEPTANCE)) if run.complete else []
+    most = _MOST_ACCEPTANCE if height <= HEIGHT else height
+    accepted = _acceptance_lines(table, width, min(free - 4, most), idle(counts)) if run.complete else []
     matrix = _verdict_lines(counts, width, free - len(accepted))
-    lines = spent([*head, *accepted, *matrix, *tail], height, width)
+    members = legend(accepted, width)
+    if len(members) + len(accepted) + len(matrix) > free:
+        members = []
+    lines = [line.text for line in (*head, *accepted, *members, *matrix, *tail)]
     return [ascii_line(line, width) for line in lines[:-1]] + [ascii_line(lines[-1], sys.maxsize)]
 
 
@@ -59,7 +72,9 @@ def closing_lines(run: Run) -> list[str]:
     """Whether the run is all there and, in the last line, where it lies."""
     place = f"rows in {run.directory}"
     if run.complete:
-        return [f"complete: {run.closing['rows']:,} rows of {run.closing['cases']:,} cases", place]
+        told = f"complete: {run.closing['rows']:,} rows of {run.closing['cases']:,} cases"
+        nothing = "NOTHING RAN: every verdict is not_run, so this run says nothing about any verifier"
+        return [told, *([nothing] if nothing_ran(run.table) else []), place]
     reasons, lost = run.closing.get("reasons", ["no closing record"]), run.closing.get("lost", [])
     lines = [f"INCOMPLETE: {reason}" for reason in reasons[:_MOST_REASONS]]
     lines += [f"INCOMPLETE: lost {case}" for case in lost[:_MOST_LOST]]
@@ -88,9 +103,14 @@ def _alarm_line(table: pa.Table) -> list[Line]:
     return [Line("alarms: " + ", ".join(f"{count:,} {kind}" for kind, count in alarms.items()))] if alarms else []
 
 
-def _acceptance_lines(table: pa.Table, width: int, room: int) -> list[Line]:
-    """Prompts that a response without content passes, a block a collection; empty where nothing was probed."""
-    blocks = {collection: grouped(cells) for collection, cells in _acceptance_cells(table).items()}
+def _acceptance_lines(table: pa.Table, width: int, room: int, absent: Container[str]) -> list[Line]:
+    """Prompts that a response without content passes, a block a collection; empty where nothing was probed.
+
+    Those that did not run at all have no line here: they are named with the reason further down.
+    """
+    found = _acceptance_cells(table)
+    asked = {name: {key: row for key, row in cells.items() if key not in absent} for name, cells in found.items()}
+    blocks = {collection: grouped(cells) for collection, cells in asked.items() if cells}
     if not blocks:
         return []
     heads = ("prompts", "Yes.", "empty", "empty+guard", "any probe")
@@ -134,25 +154,35 @@ def _verdict_lines(counts: Mapping[str, Mapping[str, int]], width: int, room: in
         name: [f"{verdicts[word]:,}" if verdicts[word] else "." for word in VERDICTS]
         for name, verdicts in counts.items()
     }
-    groups = grouped(cells)
+    absent = idle(counts)
+    groups = grouped({name: row for name, row in cells.items() if name not in absent})
+    groups += _absent(absent, cells)
     columns = Columns(VERDICTS, groups, width)
     return [columns.head("verdicts by implementation"), *columns.block(groups, max(1, room - 1))]
 
 
-def _count(number: int) -> str:
-    return f"{number:,}" if number else "."
+def _absent(names: Sequence[str], cells: Mapping[str, Sequence[str]]) -> list[Group]:
+    """One line for all that did not run, with their number of rows where it is the same."""
+    if not names:
+        return []
+    numbers = {cells[name][-1] for name in names}
+    return [Group(tuple(names), (*["."] * (len(VERDICTS) - 1), numbers.pop() if len(numbers) == 1 else "all"))]
 
 
 def _crash_lines(kinds: Sequence[Reason], width: int) -> list[Line]:
     lines = _reason_lines(kinds[:_MOST_CRASHES], width)
-    more = f" ({len(kinds) - len(lines)} more kinds)" if len(kinds) > len(lines) else ""
+    more = _more(len(kinds) - len(lines), "kind")
     return [Line(f"most frequent crashes{more}"), *lines] if lines else []
 
 
 def _not_run_lines(reasons: Sequence[Reason], width: int) -> list[Line]:
     lines = _reason_lines(reasons[:_MOST_REASONS], width)
-    more = f" ({len(reasons) - len(lines)} more reasons)" if len(reasons) > len(lines) else ""
+    more = _more(len(reasons) - len(lines), "reason")
     return [Line(f"not run{more}"), *lines] if lines else []
+
+
+def _more(number: int, what: str) -> str:
+    return f" ({number} more {what}{'' if number == 1 else 's'})" if number > 0 else ""
 
 
 def _reason_lines(reasons: Sequence[Reason], width: int) -> list[Line]:

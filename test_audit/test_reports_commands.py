@@ -83,6 +83,13 @@ def test_what_cannot_be_compared_is_told_and_not_counted_against_the_run(tmp_pat
     assert "not published" in told
 
 
+def test_what_did_not_run_is_not_compared(tmp_path, capsys):
+    assert main(["published", str(make_run(tmp_path / "run", ["not_run"] * 541))]) == 0
+    told = capsys.readouterr().out
+    assert "  not run: lm_eval" in told
+    assert "DIFFERS" not in told
+
+
 def test_a_figure_that_differs_fails_the_command(tmp_path, capsys):
     assert main(["published", str(make_run(tmp_path / "run", ["accept"]))]) == 1
     assert "DIFFERS, 1/1 = 100.0 % [20.7, 100.0]: lm_eval" in capsys.readouterr().out

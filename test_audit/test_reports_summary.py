@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reports.layout import ascii_line, cut, fitted_names, grouped, shares
+from reports.layout import ascii_line, cut, fitted, fitted_names, grouped, shares
 from reports.picture import picture
 from reports.row import SCHEMA, row_batch
 from reports.store import Run
@@ -72,12 +72,12 @@ def test_a_liar_shows_as_what_it_is(liars, name, cells):
 
 
 def test_those_who_pass_nothing_share_a_line(liars):
-    assert line_with(liars, "crashes +2").split()[2:6] == ["10", "0.0", "[0.0,27.8]", "0.0"]
-    assert "    and hangs, rejects" in liars
+    assert line_with(liars, "hangs +2").split()[2:6] == ["10", "0.0", "[0.0,27.8]", "0.0"]
+    assert "  + hangs +2: crashes, rejects" in liars
 
 
 def test_what_did_not_run_is_no_share(liars):
-    assert line_with(liars, "absent").split() == ["absent", "0/10", "-", "-", "-", "-"]
+    assert line_with(liars, "absent").split() == ["absent", ".", ".", ".", ".", ".", "30"]
     assert "  30  no checkout given: absent" in line_with(liars, "no checkout given")
 
 
@@ -92,6 +92,18 @@ def test_the_end_says_that_it_is_complete_and_where_it_lies(liars):
 def test_copies_that_agree_share_a_line():
     lines = summary_lines(run_of(*(liar(name, "accept") for name in ("one", "two", "three"))))
     assert line_with(lines, "one, three, two").split()[-6:] == ["30", ".", ".", ".", ".", "."]
+
+
+@pytest.mark.parametrize("verdicts", [["not_run"], ["not_run", "accept"], []])
+def test_a_run_in_which_nothing_ran_says_so(verdicts):
+    lines = summary_lines(run_of(*(liar(f"copy {verdict}", verdict) for verdict in verdicts)))
+    assert any("NOTHING RAN" in line for line in lines) == (verdicts == ["not_run"])
+
+
+def test_one_more_is_not_plural():
+    skips = [row_batch({"verdict": ["not_run"], "detail": f"{n}"}, implementation="a", check="x") for n in range(5)]
+    assert "not run (1 more reason)" in summary_lines(run_of(*skips[:4]))
+    assert "not run (2 more reasons)" in summary_lines(run_of(*skips))
 
 
 def test_an_incomplete_run_shows_no_shares():
@@ -136,6 +148,16 @@ def test_thirty_three_implementations_that_all_differ_fit_one_screen(complete):
 def test_a_summary_never_outgrows_its_height(implementations, height):
     run = run_of(*(liar(f"copy_{n}", "accept", prompts=1 + n % 7) for n in range(implementations)))
     assert len(summary_lines(run, height=height)) <= height
+
+
+def test_a_name_that_fits_goes_before_one_that_would_be_cut():
+    assert fitted(["if_verifiable_ifbench", "lm_eval", "helm"], 20) == ("helm, lm_eval +1", ("if_verifiable_ifbench",))
+
+
+def test_names_that_do_not_fit_are_told_once():
+    names = [f"implementation_{number:02d}" for number in range(12)]
+    lines = summary_lines(run_of(*(liar(name, "accept") for name in names)))
+    assert sum("implementation_11" in line for line in lines) == 1
 
 
 def test_names_that_do_not_fit_are_told_where_there_is_room():
