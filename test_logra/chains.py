@@ -17,8 +17,8 @@ def chain(*widths: int, seed: int = 0, bias: bool = False) -> nn.Sequential:
     torch.manual_seed(seed)
     layers: list[nn.Module] = []
     for before, after in itertools.pairwise(widths):
-        layers += [nn.Linear(before, after, bias=bias), nn.Tanh()]
-    return nn.Sequential(*layers[:-1])
+        layers += [nn.Linear(before, after, bias=bias, device="cpu"), nn.Tanh()]
+    return nn.Sequential(*layers[:-1]).to(torch.get_default_device())
 
 
 def linear(name: str, module: nn.Module) -> bool:
@@ -28,11 +28,18 @@ def linear(name: str, module: nn.Module) -> bool:
 
 def batch(model: nn.Sequential, rows: int = 12, seed: int = 1) -> tuple[Tensor, Tensor]:
     """Inputs and targets for a chain."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator("cpu").manual_seed(seed)
     first, last = model[0], model[-1]
-    dtype = first.weight.dtype
-    x = torch.randn(rows, first.in_features, generator=generator).to(dtype)
-    return x, torch.randn(rows, last.out_features, generator=generator).to(dtype)
+    x = torch.randn(rows, first.in_features, generator=generator, device="cpu")
+    y = torch.randn(rows, last.out_features, generator=generator, device="cpu")
+    return x.to(first.weight), y.to(last.weight)  # in the weights' dtype, where they are
+
+
+def normal(*shape: int, seed: int) -> Tensor:
+    """Normal numbers on the default device, the same on every kind."""
+    return torch.randn(shape, generator=torch.Generator("cpu").manual_seed(seed), device="cpu").to(
+        torch.get_default_device()
+    )
 
 
 def backward(model: nn.Sequential, seed: int = 1, scale: float = 1.0) -> float:
@@ -52,7 +59,7 @@ def gradients_and_bounds(
     model: nn.Sequential, seed: int = 1, scale: float = 1.0
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """G [d, k] in float64, and |dY|^T |X| [d, k], G if nothing cancelled: what its rounding scales with."""
-    twin = chain(*[m.in_features for m in model if isinstance(m, nn.Linear)], model[-1].out_features).double()
+    twin = chain(*[m.in_features for m in model if isinstance(m, nn.Linear)], model[-1].out_features).double().cpu()
     seen: dict[str, Tensor] = {}
     for i, (ours, theirs) in enumerate(zip(twin, model, strict=True)):
         if isinstance(ours, nn.Linear):
@@ -61,14 +68,14 @@ def gradients_and_bounds(
             ours.register_full_backward_hook(
                 lambda _, dx, dy, name=str(i): seen.update({name: dy[0].abs().T @ seen[name].abs()})
             )
-    x, y = batch(model, seed=seed)
-    (scale * (twin(x.double().requires_grad_(True)) - y.double()).square().mean()).backward()
+    x, y = (tensor.double().cpu() for tensor in batch(model, seed=seed))
+    (scale * (twin(x.requires_grad_(True)) - y).square().mean()).backward()
     return {name: (twin[int(name)].weight.grad.numpy(), bound.detach().numpy()) for name, bound in seen.items()}
 
 
 def close(actual: Any, expected: Any, rtol: float = 2e-6, atol: float = 2e-8) -> None:
     """torch's assert_close over whatever can become a tensor, without its check of dtype and device."""
-    expected = torch.as_tensor(expected)
+    expected = torch.as_tensor(expected).detach().cpu()
     torch.testing.assert_close(actual.detach().cpu().to(expected.dtype), expected, rtol=rtol, atol=atol)
 
 

@@ -27,6 +27,7 @@ from chains import (
     gradients_and_bounds,
     moments,
     near,
+    normal,
     same,
     sketches,
     through_a_file,
@@ -41,6 +42,11 @@ FORMS = ("norm_preserving", "plain")
 RULES = {"target_ratio": {"ratio": 1e-3}, "trust_region": {"ratio": 1e-3}, "lr": {"lr": 1e-3}}
 
 
+def golden(key: str) -> Tensor:
+    """A golden array as a tensor, on the default device."""
+    return torch.from_numpy(ARRAYS[key]).to(torch.get_default_device())
+
+
 def check_golden_seeds(logra: ModuleType) -> None:
     for case in VECTORS["seeds"]:
         assert logra.projection_seed(case["base_seed"], case["update"], case["name"]) == case["seed"], case["name"]
@@ -50,7 +56,7 @@ def check_golden_projections(logra: ModuleType) -> None:
     name = "model.layers.0.self_attn.q_proj"
     seed = logra.projection_seed(42, 0, name)
     for law in ("rademacher", "gaussian"):
-        expected = torch.as_tensor(ARRAYS[f"proj/{law}/b42_u0_{name}_r4_w19/P"])
+        expected = golden(f"proj/{law}/b42_u0_{name}_r4_w19/P").cpu()
         assert torch.equal(logra.make_projection(4, 19, seed, law), expected), law
 
 
@@ -59,10 +65,10 @@ def check_golden_directions(logra: ModuleType) -> None:
         moment = torch.zeros(7, 1)
         for step in (1, 2):
             at = f"rowadam/random/{step}"
-            sketch = torch.as_tensor(ARRAYS[f"{at}/sketch"])
+            sketch = golden(f"{at}/sketch")
             direction = logra.row_adam_direction(sketch, moment, step=step, beta2=0.95, epsilon=1e-8, form=form)
-            close(direction, ARRAYS[f"{at}/{key}"])
-            close(moment, ARRAYS[f"{at}/moment"], atol=1e-10)
+            close(direction, golden(f"{at}/{key}"))
+            close(moment, golden(f"{at}/moment"), atol=1e-10)
 
 
 class GoldenModel(nn.Module):
@@ -73,7 +79,7 @@ class GoldenModel(nn.Module):
         self.q_proj = nn.Linear(7, 11, bias=False)
         self.o_proj = nn.Linear(11, 7, bias=False)
         for name in ("q_proj", "o_proj"):
-            getattr(self, name).weight.data.copy_(torch.as_tensor(ARRAYS[f"{at}/init/{name}.weight"]))
+            getattr(self, name).weight.data.copy_(golden(f"{at}/init/{name}.weight"))
 
 
 def check_golden_trajectory(logra: ModuleType) -> None:
@@ -84,17 +90,17 @@ def check_golden_trajectory(logra: ModuleType) -> None:
     for step in case["steps"]:
         here = f"{at}/{step['step']}"
         for name, layer in optimizer.layers.items():
-            assert torch.equal(layer.projection, torch.as_tensor(ARRAYS[f"{here}/A/{name}"])), f"A of {here}"
-            layer.sketch.copy_(torch.as_tensor(ARRAYS[f"{here}/sketch/{name}"]))
+            assert torch.equal(layer.projection, golden(f"{here}/A/{name}")), f"A of {here}"
+            layer.sketch.copy_(golden(f"{here}/sketch/{name}"))
             layer.backwards = 1
         close(torch.tensor(optimizer.sketch_norm()), step["reported_sketch_norm"])
         proposed = optimizer.propose(tokens=step["tokens"])
         for name, direction in proposed.items():
-            close(direction.direction, ARRAYS[f"{here}/direction/{name}"])
+            close(direction.direction, golden(f"{here}/direction/{name}"))
         optimizer.apply(step["alpha"])
         for name, layer in optimizer.layers.items():
-            close(layer.weight, ARRAYS[f"{here}/weight/{name}"])
-            close(optimizer.state[layer.weight]["row_second_moment"], ARRAYS[f"{here}/moment/{name}"], atol=1e-10)
+            close(layer.weight, golden(f"{here}/weight/{name}"))
+            close(optimizer.state[layer.weight]["row_second_moment"], golden(f"{here}/moment/{name}"), atol=1e-10)
         assert optimizer.update == step["logra_step"]
 
 
@@ -120,7 +126,7 @@ def check_against_dense(
     oracle, worst = DenseLoGRA({}, settings), 0.0
     for step in range(steps):
         oracle.weights = {
-            str(i): m.weight.detach().double().numpy() for i, m in enumerate(model) if isinstance(m, nn.Linear)
+            str(i): m.weight.detach().double().cpu().numpy() for i, m in enumerate(model) if isinstance(m, nn.Linear)
         }
         gradients, noise = dense_with_noise(model, oracle, step, gradient_scale)
         backward(model, seed=step, scale=gradient_scale)
@@ -167,14 +173,14 @@ def check_merge_uses_the_sketchs_projection(logra: ModuleType) -> None:
             optimizer.apply()
             for name, (a, d) in proposed.items():
                 law = logra.make_projection(3, a.shape[1], logra.projection_seed(42, step if refresh else 0, name))
-                assert torch.equal(a, law), f"A of {name} at step {step}"
+                assert torch.equal(a.cpu(), law), f"A of {name} at step {step}"
                 change = model.get_submodule(name).weight - before[f"{name}.weight"]
-                near(change, -(d.double() @ a.double()).numpy(), 1e-5)
+                near(change, -(d.double() @ a.double()).cpu().numpy(), 1e-5)
 
 
 def check_directions_scale_with_the_sketch(logra: ModuleType) -> None:
     """epsilon is relative in the norm-preserving form: a sketch c times as large gives a direction c times as large."""
-    sketch = torch.randn(6, 3, generator=torch.Generator().manual_seed(0)) * torch.arange(1.0, 7.0)[:, None]
+    sketch = normal(6, 3, seed=0) * torch.arange(1.0, 7.0)[:, None]
     reference = None
     for scale in (1.0, 1024.0, 2.0**-20):
         direction = logra.row_adam_direction(sketch * scale, torch.zeros(6, 1), step=1, beta2=0.95, epsilon=0.5)
@@ -186,7 +192,7 @@ def check_norm_is_preserved(logra: ModuleType) -> None:
     """||D||_F = ||S||_F in the norm-preserving form, at every step."""
     moment = torch.zeros(8, 1)
     for step in range(1, 6):
-        sketch = torch.randn(8, 4, generator=torch.Generator().manual_seed(step)) * 10.0 ** (step - 3)
+        sketch = normal(8, 4, seed=step) * 10.0 ** (step - 3)
         direction = logra.row_adam_direction(sketch, moment, step=step, beta2=0.95, epsilon=1e-8)
         close(direction.norm(), sketch.norm())
 
@@ -242,7 +248,7 @@ def check_sketch_is_that_of_the_dense_gradient(logra: ModuleType) -> None:
     backward(model, seed=1)
     backward(model, seed=2)
     for name, layer in optimizer.layers.items():
-        near(layer.sketch, sum(g[name] for g in dense) @ layer.projection.double().numpy().T, 1e-5)
+        near(layer.sketch, sum(g[name] for g in dense) @ layer.projection.double().cpu().numpy().T, 1e-5)
         assert layer.weight.grad is None
 
 
@@ -345,8 +351,8 @@ def check_resume(logra: ModuleType, *, dtype: torch.dtype = torch.float32, stop:
 
 def check_stochastic_rounding_is_unbiased(logra: ModuleType) -> None:
     """The mean of many roundings is the value itself, on both sides of zero, and values that bf16 holds stay."""
-    generator = torch.Generator().manual_seed(0)
     values = torch.tensor([1.0 + 0.3 / 128, -1.0 - 0.3 / 128, 3.1415927, -1e-20, 0.5, 0.0])
+    generator = torch.Generator(values.device).manual_seed(0)
     draws = logra.stochastic_round(values.repeat(20000, 1), generator).double()
     spacing = values.abs().double() / 128
     assert bool(((draws.mean(0) - values.double()).abs() <= 0.02 * spacing).all()), f"mean {draws.mean(0)}"

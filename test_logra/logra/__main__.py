@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def table(accounts: dict[int, Account], parameters: int) -> str:
     """A Markdown table with a column a rank, in MiB."""
     first = next(iter(accounts.values()))
-    rows = [
+    rows: list[tuple[str, Callable[[Account], int]]] = [
         ("sketches S", lambda a: a.sketches),
         ("projections A", lambda a: a.projections),
         ("row moments v", lambda a: a.moments),

@@ -30,7 +30,7 @@ from logra.update import (
 )
 
 
-class LoGRA(torch.optim.Optimizer):
+class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
     """Trains linear layers through low-rank gradient sketches: no dense gradient, no dense moments, full weights.
 
     During backward each target layer adds dY^T (X A^T) to a sketch S [d, r]; `step` turns S into a direction D and
@@ -155,7 +155,7 @@ class LoGRA(torch.optim.Optimizer):
             layer.clear()
         super().zero_grad(set_to_none)
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def grad_norm(self) -> float:
         """The norm of what was accumulated: sqrt(sum ||S A||_F^2 + sum ||native gradients||^2), no S A being built."""
         self._reduce()
@@ -163,7 +163,7 @@ class LoGRA(torch.optim.Optimizer):
         squares += [squared_norm(g) for g in self._native.gradients()] if self._native else []
         return math.sqrt(sum(floats(squares)))
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def clip_grad_norm_(self, max_norm: float) -> float:
         """Scale sketches and native gradients so that `grad_norm` is at most `max_norm`; returns it as it was.
 
@@ -180,7 +180,7 @@ class LoGRA(torch.optim.Optimizer):
             gradient.mul_(scale)
         return norm
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def propose(self, *, tokens: float = 1.0) -> dict[str, Direction]:
         """Compute the directions of the next update; nothing that trains changes until `apply`.
 
@@ -217,7 +217,7 @@ class LoGRA(torch.optim.Optimizer):
             for name, layer in self.layers.items()
         }
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def apply(self, alpha: float = 1.0) -> None:
         """Commit the proposed update, scaled by `alpha` >= 0, and move on to the next projection.
 

@@ -49,7 +49,7 @@ class Applied:
         }
 
 
-@torch.no_grad()
+@torch.no_grad()  # type: ignore[untyped-decorator]
 def apply_factors(model: nn.Module, message: Mapping[str, Any], masters: dict[str, Tensor] | None = None) -> None:
     """Merge a trainer's update into a replica that holds the weights the trainer had before it.
 

@@ -104,10 +104,10 @@ class SketchedLayer:
         if self.law.distribution != "rademacher" or dtype in (torch.float32, torch.float64):
             return 1.0
         exact = 1.0 / math.sqrt(self.law.rank)
-        return exact / float(torch.tensor(exact).to(dtype))
+        return exact / float(torch.tensor(exact, device="cpu").to(dtype))
 
 
-class _Sketch(torch.autograd.Function):
+class _Sketch(torch.autograd.Function):  # type: ignore[misc]
     """The identity on a layer's output, whose backward adds to the layer's sketch.
 
     X~ is a saved tensor, so checkpointing drops and recomputes it and a freed graph frees it: the only extra
