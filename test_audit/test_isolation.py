@@ -36,6 +36,8 @@ BODIES = {
         return True
     """,
     "backtracks": "import re\nreturn bool(re.match('(a+)+$', value * 40 + 'b')) if value == 'a' else True",
+    "counts_in_c": "return sum(range(1 << 40 if value == 'bad' else 1)) == 0",
+    "segfaults": "import ctypes\nreturn ctypes.string_at(0) == b'' if value == 'bad' else True",
     "exits": "import sys\nsys.exit(3)",
     "exits_at_once": "import os\nif value == 'bad': os._exit(3)\nreturn True",
     "kills_itself": "import os, signal\nsignal.raise_signal(signal.SIGKILL)",
@@ -55,6 +57,8 @@ BODIES = {
     """,
     "writes_outside": "open('/tmp/assay-must-not-exist', 'w')\nreturn True",
     "writes_inside": "open('note', 'w').write(value)\nimport tempfile\nreturn bool(tempfile.mkdtemp())",
+    "removes_a_tree": "import shutil\nshutil.rmtree(self.kwargs['folder'])\nreturn True",
+    "removes_its_own": "import tempfile\nwith tempfile.TemporaryDirectory() as d: open(d + '/f', 'w')\nreturn True",
     "renames": "import os\nos.rename('/tmp/assay-none', '/tmp/assay-other')",
     "connects": "import socket\nsocket.create_connection(('127.0.0.1', 9), timeout=1)",
     "asks_names": "import socket\nsocket.getaddrinfo('localhost', 80)",
@@ -117,7 +121,9 @@ def test_a_misdeed_is_a_crash_that_says_what_happened(session, key, told):
     [
         ("hangs", "timeout", "over the time limit of 0.3 s"),
         ("hangs_and_swallows", "timeout", "killed after 0.3 s, for the call did not heed the time limit"),
+        ("counts_in_c", "timeout", "killed after 0.3 s, for the call did not heed the time limit"),
         ("late", "timeout", "answered after 0.3"),
+        ("segfaults", "crash", "process killed by signal 11 (SIGSEGV)"),
         ("exits_at_once", "crash", "process ended with exit code 3"),
         ("allocates", "crash", "MemoryError: over the memory limit of 256 MiB"),
     ],
@@ -153,8 +159,25 @@ def test_a_left_thread_is_reported_and_its_process_replaced(session):
     assert "threads" not in session._children
 
 
-def test_writes_inside_the_scratch_folder_are_allowed(session):
-    assert ask(session, "writes_inside", "a").verdicts == ["accept"]
+@pytest.mark.parametrize("key", ["writes_inside", "removes_its_own"])
+def test_the_scratch_folder_may_be_used(session, key):
+    assert ask(session, key, "a").verdicts == ["accept"]
+
+
+def test_a_tree_outside_is_not_removed(session, tmp_path):
+    (tmp_path / "kept").write_text("here")
+    result = ask(session, "removes_a_tree", "a", params={"folder": str(tmp_path)})
+    assert result.details[0].startswith("PermissionError: a pinned verifier may not change files")
+    assert (tmp_path / "kept").exists()
+
+
+def test_an_interrupted_batch_leaves_no_answer_to_the_next(session, monkeypatch):
+    ask(session, "accepts", "a")
+    child = session._children["accepts"]
+    monkeypatch.setattr(child, "_wait", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        ask(session, "accepts", *"abc")
+    assert ask(session, "accepts", "a").verdicts == ["accept"]
 
 
 def test_a_noisy_verifier_is_not_heard(session, capfd):

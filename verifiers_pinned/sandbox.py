@@ -27,6 +27,8 @@ _REAP_SECONDS = 2.0
 
 
 def main(arguments: list[str]) -> None:
+    if os.getpid() != os.getsid(0):
+        sys.exit("this is the inner side of verifiers_pinned.session, which starts it; there is nothing to run here")
     descriptor, scratch = int(arguments[0]), arguments[1]
     sys.path[:] = [folder for folder in sys.path if folder not in ("", scratch)]
     control = socket.socket(fileno=descriptor)

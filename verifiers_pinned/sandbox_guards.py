@@ -24,32 +24,42 @@ _PROCESSES = frozenset(
         *("os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.exec"),
     ]
 )
-# Each takes one or two paths first; a descriptor in a path's place (os.truncate, os.chmod) was opened under `open`.
-_WRITES = frozenset(
-    f"os.{name}"
-    for name in (
-        *("remove", "rename", "mkdir", "rmdir", "link", "symlink", "truncate"),
-        *("chmod", "chown", "utime", "setxattr", "removexattr"),
-    )
-)
-_TWO_PATHS = frozenset(["os.rename", "os.link"])
-_REFUSED = _NETWORK | _PROCESSES | _WRITES | {"open", "ctypes.dlopen"}
+# Where an event has the paths that it changes, and for each the folder descriptor that it is relative to.
+_PATHS: dict[str, tuple[tuple[int, int | None], ...]] = {
+    "os.remove": ((0, 1),),
+    "os.rmdir": ((0, 1),),
+    "os.mkdir": ((0, 2),),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.link": ((0, 2), (1, 3)),
+    "os.symlink": ((1, 2),),
+    "os.truncate": ((0, None),),
+    "os.chmod": ((0, 2),),
+    "os.chown": ((0, 3),),
+    "os.utime": ((0, 3),),
+    "os.setxattr": ((0, None),),
+    "os.removexattr": ((0, None),),
+}
+_REFUSED = _NETWORK | _PROCESSES | _PATHS.keys() | {"open", "ctypes.dlopen"}
 
 
 def forbid_side_effects(scratch: str) -> None:
-    """Install the hook for good (a hook cannot be removed). Writes stay possible under `scratch` and to /dev/null."""
+    """Install the hook for good (a hook cannot be removed). Writes stay possible under `scratch` and to /dev/null.
+
+    It is there against accidents and careless code, not against someone who wants out: native code is not asked.
+    """
     sys.addaudithook(_hook(os.path.realpath(scratch)))
 
 
 def _hook(scratch: str) -> Callable[[str, tuple[Any, ...]], None]:
     inside = scratch + os.sep
     # A verifier may replace what it likes in `os`; the hook keeps its own.
-    realpath, fsdecode, refused, isinstance_ = os.path.realpath, os.fsdecode, _REFUSED, isinstance
+    realpath, join, fsdecode, refused = os.path.realpath, os.path.join, os.fsdecode, _REFUSED
 
-    def allowed(path: Any) -> bool:
-        if path is None or isinstance_(path, int):
+    def allowed(path: Any, folder: int = -1) -> bool:
+        # A descriptor in a path's place was opened under this hook.
+        if path is None or type(path) is int:
             return True
-        real = realpath(fsdecode(path))
+        real = realpath(join(f"/proc/self/fd/{folder}" if folder >= 0 else ".", fsdecode(path)))
         return real == scratch or real.startswith(inside) or real == os.devnull
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
@@ -65,8 +75,8 @@ def _hook(scratch: str) -> Callable[[str, tuple[Any, ...]], None]:
             if args[0] is None:
                 return
             raise PermissionError("a pinned verifier may not load libraries by name")
-        if event in _WRITES:
-            if all(allowed(path) for path in args[: 2 if event in _TWO_PATHS else 1]):
+        if event in _PATHS:
+            if all(allowed(args[path], -1 if at is None else args[at]) for path, at in _PATHS[event]):
                 return
             raise PermissionError(f"a pinned verifier may not change files outside its scratch folder ({event})")
         what = "use the network" if event in _NETWORK else "start or signal processes"

@@ -35,14 +35,12 @@ class SandboxLost(RuntimeError):
 
 @dataclass(frozen=True)
 class Death:
-    """How a child ended. `overdue`: its owner killed it, for the running call was over its limit."""
+    """How a child ended. `overdue`: the index of the call for which its owner killed it."""
 
-    status: int | None
-    overdue: bool = False
+    status: int
+    overdue: int | None = None
 
     def __str__(self) -> str:
-        if self.status is None:
-            return "process ended, nobody knows how"
         if self.status >= 0:
             return f"process ended with exit code {self.status}"
         with contextlib.suppress(ValueError):
@@ -90,11 +88,16 @@ class Zygote:
         return status
 
     def _ask(self, request: bytes, descriptors: list[int]) -> dict[str, Any]:
+        if self._control.fileno() < 0:
+            raise SandboxLost("the sandbox process was given up")
         try:
             socket.send_fds(self._control, [request], descriptors)
             answer = self._control.recv(1 << 16)
         except OSError as error:
             raise SandboxLost(self._why()) from error
+        except BaseException:  # interrupted: its answer would be taken for that of the next request
+            self._control.close()
+            raise
         if not answer:
             raise SandboxLost(self._why())
         told: dict[str, Any] = json.loads(answer)
@@ -141,28 +144,29 @@ class Child:
         try:
             self._socket.sendall(len(data).to_bytes(8, "little") + data)
             overdue = self._wait(seconds, in_call)
-            reply = b"" if overdue else self._receive()
+            reply = b"" if overdue is not None else self._receive()
         except OSError:
-            return self._bury(overdue=False)
+            return self._bury(None)
         if not reply:
-            return self._bury(overdue=overdue)
+            return self._bury(overdue)
         told: dict[str, Any] = json.loads(reply)
         return told
 
-    def _wait(self, seconds: float, in_call: bool) -> bool:
-        """Until the child has something to say (False) or is to be killed (True)."""
+    def _wait(self, seconds: float, in_call: bool) -> int | None:
+        """Until the child has something to say (None), or is to be killed for the call of this index."""
         clock, limit = self.board.clock, int((seconds + _GRACE) * 1e9)
         seen, since = (-1, -1), time.monotonic_ns()
         while not self._poll.poll(_POLL_MILLISECONDS):
             now = time.monotonic_ns()
-            started = clock[STARTED]
+            # In this order: an old start can then not be taken for that of a later call.
+            index, started = clock[INDEX], clock[STARTED]
             if in_call and started and now - started > limit:
-                return True
-            if seen != (started, clock[INDEX]):
-                seen, since = (started, clock[INDEX]), now
+                return index
+            if seen != (started, index):
+                seen, since = (started, index), now
             elif now - since > max(limit, int((_STALLED if in_call else seconds) * 1e9)):
-                return True
-        return False
+                return index
+        return None
 
     def _receive(self) -> bytes:
         data = b""
@@ -173,8 +177,8 @@ class Child:
             data += part
         return data[8:]
 
-    def _bury(self, *, overdue: bool) -> Death:
-        if overdue:
+    def _bury(self, overdue: int | None) -> Death:
+        if overdue is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
         self._socket.close()
@@ -184,7 +188,7 @@ class Child:
         """End a child that is idle or dead."""
         if self._socket.fileno() >= 0:
             with contextlib.suppress(SandboxLost):
-                self._bury(overdue=True)
+                self._bury(0)
         self.board.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
 

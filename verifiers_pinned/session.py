@@ -125,6 +125,9 @@ class Session:
         except SandboxLost:
             self._start_again()
             return 0
+        except BaseException:  # interrupted: a late reply would be taken for that of the next batch
+            self._drop(implementation.key)
+            raise
         if isinstance(told, Death):
             return self._after_death(implementation.key, child, told, piece, result)
         if "unavailable" in told:
@@ -138,9 +141,9 @@ class Session:
         settled = child.board.first_unfinished(len(piece))
         result.collect(child.board, piece, settled)
         self._drop(key)
-        if settled == len(piece):
-            return settled
-        if death.overdue:
+        if settled == len(piece) or death.overdue not in (None, settled):
+            return settled  # the call it was killed for did end, just then
+        if death.overdue is not None:
             told = f"killed after {self.limits.seconds:g} s, for the call did not heed the time limit"
             result.put(piece[settled], Verdict.timeout, told)
             result.microseconds[piece[settled]] = self.limits.seconds * 1e6
