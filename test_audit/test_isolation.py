@@ -101,12 +101,12 @@ def ask(session, key, *texts, params=None):
         ("exits", "SystemExit: 3"),
         ("kills_itself", "process killed by signal 9 (SIGKILL)"),
         ("recurses", "RecursionError: maximum recursion depth exceeded"),
-        ("writes_outside", "PermissionError: a pinned verifier may not write outside its scratch folder"),
-        ("renames", "PermissionError: a pinned verifier may not change files outside its scratch folder (os.rename)"),
-        ("connects", "PermissionError: a pinned verifier may not use the network (socket.getaddrinfo)"),
-        ("asks_names", "PermissionError: a pinned verifier may not use the network (socket.getaddrinfo)"),
-        ("starts_processes", "PermissionError: a pinned verifier may not start or signal processes (subprocess.Popen)"),
-        ("forks", "PermissionError: a pinned verifier may not start or signal processes (os.fork)"),
+        ("writes_outside", "Refused: a pinned verifier may not write outside its scratch folder"),
+        ("renames", "Refused: a pinned verifier may not change files outside its scratch folder (os.rename)"),
+        ("connects", "Refused: a pinned verifier may not use the network (socket.getaddrinfo)"),
+        ("asks_names", "Refused: a pinned verifier may not use the network (socket.getaddrinfo)"),
+        ("starts_processes", "Refused: a pinned verifier may not start or signal processes (subprocess.Popen)"),
+        ("forks", "Refused: a pinned verifier may not start or signal processes (os.fork)"),
     ],
 )
 def test_a_misdeed_is_a_crash_that_says_what_happened(session, key, told):
@@ -167,7 +167,7 @@ def test_the_scratch_folder_may_be_used(session, key):
 def test_a_tree_outside_is_not_removed(session, tmp_path):
     (tmp_path / "kept").write_text("here")
     result = ask(session, "removes_a_tree", "a", params={"folder": str(tmp_path)})
-    assert result.details[0].startswith("PermissionError: a pinned verifier may not change files")
+    assert result.details[0].startswith("Refused: a pinned verifier may not change files")
     assert (tmp_path / "kept").exists()
 
 

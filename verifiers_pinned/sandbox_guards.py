@@ -42,6 +42,17 @@ _PATHS: dict[str, tuple[tuple[int, int | None], ...]] = {
 _REFUSED = _NETWORK | _PROCESSES | _PATHS.keys() | {"open", "ctypes.dlopen"}
 
 
+class Refused(PermissionError):
+    """What a verifier may not do; as text, the sentence alone, also where a library adds a file name to the error."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self._sentence = sentence
+
+    def __str__(self) -> str:
+        return self._sentence
+
+
 def forbid_side_effects(scratch: str) -> None:
     """Install the hook for good (a hook cannot be removed). Writes stay possible under `scratch` and to /dev/null.
 
@@ -69,18 +80,18 @@ def _hook(scratch: str) -> Callable[[str, tuple[Any, ...]], None]:
         if event == "open":
             if not args[2] & _WRITE_FLAGS or allowed(args[0]):
                 return
-            raise PermissionError("a pinned verifier may not write outside its scratch folder")
+            raise Refused("a pinned verifier may not write outside its scratch folder")
         if event == "ctypes.dlopen":
             # `import ctypes` opens the process itself (None), which is harmless.
             if args[0] is None:
                 return
-            raise PermissionError("a pinned verifier may not load libraries by name")
+            raise Refused("a pinned verifier may not load libraries by name")
         if event in _PATHS:
             if all(allowed(args[path], -1 if at is None else args[at]) for path, at in _PATHS[event]):
                 return
-            raise PermissionError(f"a pinned verifier may not change files outside its scratch folder ({event})")
+            raise Refused(f"a pinned verifier may not change files outside its scratch folder ({event})")
         what = "use the network" if event in _NETWORK else "start or signal processes"
-        raise PermissionError(f"a pinned verifier may not {what} ({event})")
+        raise Refused(f"a pinned verifier may not {what} ({event})")
 
     return hook
 
