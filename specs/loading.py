@@ -45,7 +45,8 @@ def survey(directories: Sequence[Path] | None = None) -> tuple[dict[str, Templat
             first = templates.setdefault(template.name, template)
             if first is not template:
                 problems.append(_about(path, f"{template.name} stands in {shown_path(first.path)} already"))
-    return templates, problems
+    # a broken list of words or flags is met by every template that names it
+    return templates, list(dict.fromkeys(problems))
 
 
 def spec_files(directory: Path) -> list[Path]:
@@ -84,6 +85,8 @@ def read_template(path: Path, depth: int = 3) -> Template:
         unworded=tuple(parameters.get("unworded", ())),
         shown=parameters.get("shown", {}),
         constants=data.get("constants", {}),
+        draws=parameters.get("draw", {}),
+        flags=tuple(data.get("flags", ())),
     )
 
 

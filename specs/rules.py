@@ -9,6 +9,8 @@ from jsonschema import Draft202012Validator
 
 from .complaints import complaints
 from .documents import Document, Problem, did_you_mean
+from .draw_rules import draw_problems
+from .flags import load_flags
 from .wording import placeholders
 
 METASCHEMA = Draft202012Validator(Draft202012Validator.META_SCHEMA)
@@ -48,6 +50,8 @@ def rule_problems(document: Document, place: str, sound: bool) -> Iterator[Probl
         yield document.problem(("id",), f"{name!r} does not fit the file's place, which says {place!r}")
     if sound:
         yield from schema_problems(document)
+        yield from draw_problems(document)
+        yield from flag_problems(document)
     if sound or SHAPE.is_valid(document.data):
         yield from wording_problems(document)
 
@@ -117,3 +121,10 @@ def wording_problems(document: Document) -> Iterator[Problem]:
             yield document.problem(
                 ("constants",), f"{name!r} is a parameter's name; give the constant another", key=name
             )
+
+
+def flag_problems(document: Document) -> Iterator[Problem]:
+    known = [flag.id for flag in load_flags()]
+    for index, flag in enumerate(document.data.get("flags", ())):
+        if flag not in known:
+            yield document.problem(("flags", index), f"{flag!r} is not in flags.yaml{did_you_mean(flag, known)}")

@@ -22,6 +22,10 @@ parameters:
         type: integer
         minimum: 0
         description: The most exclamation marks.
+  # How instances are drawn: for examples to check by hand, and for an audit. More forms stand in the README.
+  draw:
+    small: {{limit: {{integers: [0, 3]}}}}
+    upstream: {{limit: {{integers: [0, 20]}}}}
   # Parameters that a prompt shows in another place than the wording:
   # unworded: [prompt_to_repeat]
 # Fixed texts and lists that are the same in every instance:

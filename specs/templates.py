@@ -40,7 +40,8 @@ class Template:
 
     `name` is `collection/family:name`, `id` is `family:name`. `parameters` is a JSON Schema for the arguments,
     `unworded` the parameters that the wording leaves out, `shown` how the wording writes some values, `constants` what
-    is the same in every instance.
+    is the same in every instance, `draws` how arguments are drawn: `small` and `upstream`, or empty. `flags` are names
+    from flags.yaml.
     """
 
     name: str
@@ -52,6 +53,8 @@ class Template:
     unworded: tuple[str, ...] = ()
     shown: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
     constants: Mapping[str, str | list[str]] = field(default_factory=dict, hash=False)
+    draws: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict, hash=False)
+    flags: tuple[str, ...] = ()
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
