@@ -228,6 +228,37 @@ def check_trust_region(logra: ModuleType) -> None:
                 close(d.direction.norm(), norms[name], rtol=1e-5)
 
 
+class Halve:
+    """A controller that halves every step, and keeps what it saw."""
+
+    def __init__(self) -> None:
+        self.seen: list[dict[str, Tensor]] = []
+
+    def step_scale(self, optimizer: Any) -> float:
+        self.seen.append({name: d.direction.clone() for name, d in optimizer.directions().items()})
+        return 0.5
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"steps": len(self.seen)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.seen = [{}] * state["steps"]
+
+
+def check_controller_sees_the_unscaled_proposal(logra: ModuleType) -> None:
+    """In every step the controller sees alpha = 1 over weights not yet touched, and half of it is applied."""
+    model, twin = chain(6, 9, 5), chain(6, 9, 5)
+    steered, split = build(logra, model, controller=Halve()), build(logra, twin)
+    for step in range(3):
+        backward(model, seed=step)
+        steered.step()
+        backward(twin, seed=step)
+        proposed = {name: d.direction.clone() for name, d in split.propose().items()}
+        split.apply(0.5)
+        assert same(steered.controller.seen[-1], proposed)
+        assert same(bits(model), bits(twin))
+
+
 def check_accumulation_is_float32(logra: ModuleType) -> None:
     """512 equal microbatches of a bf16 model give 512 times one: bf16 sums would stand still at 256."""
     model = chain(6, 9, 5).bfloat16()

@@ -49,7 +49,7 @@ def learn(model, **options):
     schedule = CosineAnnealingLR(optimizer, 300)
     losses = []
     for step in range(300):
-        ids = text[step % 45 : step % 45 + 32][None]
+        ids = text[step % 45 : step % 45 + 24][None]
         loss = model(input_ids=ids, labels=ids).loss
         loss.backward()
         optimizer.step()
@@ -60,9 +60,9 @@ def learn(model, **options):
 
 @pytest.mark.parametrize(("form", "rule"), FORMS)
 def test_a_language_model_learns_in_300_steps(form, rule):
-    first, last = learn(llama(), form=form, rule=rule, **FORMS[form, rule][1])
+    first, last = learn(llama(layers=1), form=form, rule=rule, **FORMS[form, rule][1])
     assert first > 4.0  # ln 61 = 4.1
-    assert last < 2.0  # the text's characters alone have 3.0
+    assert last < 2.3  # the characters' frequencies alone leave 3.0
 
 
 @pytest.mark.slow
