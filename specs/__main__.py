@@ -1,4 +1,4 @@
-"""The command line of the room: `python -m specs validate | list | new`."""
+"""The command line of the room: `python -m specs validate | list | draw | new`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .documents import DocumentError, Problem
-from .loading import load_templates, read_template, spec_files, survey
-from .probes import load_probes
+from .documents import DocumentError
+from .drawing import add_draw
+from .loading import load_templates
+from .problems import did_you_mean
 from .schemas import ROOM
 from .skeleton import write_skeleton
 from .templates import Template
-
-PROBES = "probes.yaml"
+from .validating import add_validate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,19 +36,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m specs", description="Checks, lists and begins templates.")
+    parser = argparse.ArgumentParser(
+        prog="python -m specs", description="Checks, lists, draws from and begins templates."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    validate = commands.add_parser("validate", help="name every problem of every file")
-    validate.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files or directories (default: ours)")
-    validate.set_defaults(command=_validate)
-
+    add_validate(commands)
     listing = commands.add_parser("list", help="show each template, its wording and its parameters")
     listing.add_argument("--json", action="store_true", help="one JSON list, for programs")
+    listing.add_argument("--collection", metavar="NAME", help="only the templates of this collection")
     listing.add_argument(
         "--directory", action="append", type=Path, default=[], help="a directory of your own templates"
     )
     listing.set_defaults(command=_list)
+
+    add_draw(commands)
 
     new = commands.add_parser("new", help="begin a template")
     new.add_argument("name", metavar="NAME", help="family:name, as in count:exclamations")
@@ -59,68 +61,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _validate(options: argparse.Namespace) -> int:
-    missing = [path for path in options.paths if not path.exists()]
-    for path in missing:
-        print(f"there is no file or directory {path}", file=sys.stderr)
-    if missing:
-        return 2
-    templates = probes = 0
-    problems: list[Problem] = []
-    for path in options.paths or [ROOM]:
-        found, wrong, probed = _validated(path)
-        templates, probes, problems = templates + found, probes + probed, problems + wrong
-    for problem in problems:
-        print(problem)
-    valid = f"{_count(templates, 'template')} and {_count(probes, 'probe')} are valid"
-    if problems:
-        files = len({problem.file for problem in problems})
-        print(f"{_count(len(problems), 'problem')} in {_count(files, 'file')}; {valid}")
-        return 1
-    if not templates and not probes:
-        print("no templates found; they lie at <collection>/<family>/<name>.yaml below the directory")
-        return 1
-    print(valid)
-    return 0
-
-
-def _validated(path: Path) -> tuple[int, list[Problem], int]:
-    """How many templates of a file or directory are valid, what is wrong, and how many probes are valid."""
-    if path.is_dir() and _holds_collections(path):
-        templates, problems = survey([path])
-        probes, wrong = _probes(path / PROBES) if (path / PROBES).exists() else (0, [])
-        return len(templates), [*problems, *wrong], probes
-    if path.name == PROBES:
-        probes, problems = _probes(path)
-        return 0, problems, probes
-    files = sorted([*path.rglob("*.yaml"), *path.rglob("*.yml")]) if path.is_dir() else [path]
-    count, problems = 0, []
-    for file in files:
-        try:
-            read_template(file)
-            count += 1
-        except DocumentError as error:
-            problems += error.problems
-    return count, problems, 0
-
-
-def _holds_collections(directory: Path) -> bool:
-    return any(len(file.relative_to(directory).parts) >= 3 for file in spec_files(directory))
-
-
-def _probes(path: Path) -> tuple[int, list[Problem]]:
-    try:
-        return len(load_probes(path)), []
-    except DocumentError as error:
-        return 0, list(error.problems)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("s" if number != 1 else "")
-
-
 def _list(options: argparse.Namespace) -> int:
-    templates = load_templates([ROOM, *options.directory]).values()
+    templates = list(load_templates([ROOM, *options.directory]).values())
+    if options.collection is not None:
+        collections = {template.collection for template in templates}
+        if options.collection not in collections:
+            hint = did_you_mean(options.collection, collections) or f"; there are {', '.join(sorted(collections))}"
+            print(f"there is no collection {options.collection!r}{hint}", file=sys.stderr)
+            return 2
+        templates = [template for template in templates if template.collection == options.collection]
     if options.json:
         print(json.dumps([_entry(template) for template in templates], indent=2, ensure_ascii=False))
     else:
@@ -135,6 +84,7 @@ def _entry(template: Template) -> dict[str, object]:
         "parameters": template.parameters,
         "unworded": template.unworded,
         "constants": template.constants,
+        "flags": template.flags,
     }
 
 
