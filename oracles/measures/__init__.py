@@ -1,0 +1,13 @@
+"""The functions behind the measures that `specs/measures.yaml` declares: total, pure, and without state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import characters, lines, strings, words
+
+MODULES = (words, characters, lines, strings)
+
+MEASURES: dict[str, Callable[..., Any]] = {name: getattr(module, name) for module in MODULES for name in module.__all__}
+"""Each measure's function by its id; it takes its arguments in the declared order."""
