@@ -28,7 +28,7 @@ def session():
 
 
 @pytest.mark.parametrize("key", SOURCES)
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(calls=calls, order=st.randoms(use_true_random=False))
 def test_a_batch_in_any_order_equals_single_calls(session, key, calls, order):
     alone = [session.call_batch(key, TEMPLATE, [call]).verdicts[0] for call in calls]

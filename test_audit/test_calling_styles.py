@@ -134,6 +134,14 @@ def test_a_pin_is_imported_under_a_private_name(tmp_path):
     assert verdicts(tmp_path, source, [({}, "")]).verdicts == ["accept"]
 
 
+def test_downloads_are_recorded_and_answered_from_what_is_there(tmp_path):
+    source = of_body("return nltk.download('punkt')", "import nltk\nnltk.download('stopwords')\n")
+    catalogue, checkouts = catalogue_of(tmp_path, {"mini": source}, requires=("nltk",))
+    with Session(catalogue, checkouts=checkouts) as session:
+        assert session.call_batch("mini", TEMPLATE, [({}, "")]).verdicts == ["reject"]
+    assert session.downloads == {"mini": ["punkt", "stopwords"]}
+
+
 def test_batches_longer_than_the_board_keep_their_order(tmp_path):
     calls = [({"n": number % 7}, str(number % 3)) for number in range(9001)]
     result = verdicts(tmp_path, of_body("return int(value) == self.kwargs['n']"), calls)

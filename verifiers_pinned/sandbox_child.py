@@ -33,7 +33,7 @@ from verifiers_pinned.sandbox_board import (
     TIMEOUT,
     Board,
 )
-from verifiers_pinned.sandbox_nltk import prepare_resources
+from verifiers_pinned.sandbox_nltk import downloads_asked, prepare_resources
 from verifiers_pinned.sandbox_random import DrawSeeder
 from verifiers_pinned.sandbox_wire import read_message, write_message
 from verifiers_pinned.verdicts import VerifierUnavailable, answer_of
@@ -89,7 +89,7 @@ def serve(descriptor: int, board: Board, seeder: DrawSeeder) -> None:
     except VerifierUnavailable as error:
         write_message(descriptor, _dumps({"unavailable": error.reason}).encode())
         return
-    write_message(descriptor, b"{}")
+    write_message(descriptor, _dumps({"downloads": downloads_asked()}).encode())
     checks: dict[Address, Check] = {}
     while data := read_message(descriptor):
         batch: Batch = _loads(data)
@@ -99,7 +99,7 @@ def serve(descriptor: int, board: Board, seeder: DrawSeeder) -> None:
             write_message(descriptor, _dumps({"unavailable": error.reason}).encode())
             continue
         _answer(check, batch, terms, board, seeder)
-        write_message(descriptor, b"{}")
+        write_message(descriptor, _dumps({"downloads": downloads_asked()}).encode())
 
 
 def _prepare(terms: Terms, board: Board, seeder: DrawSeeder) -> Mapping[str, Any]:

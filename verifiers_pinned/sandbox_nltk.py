@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-downloads_asked: list[str] = []
-"""What the pin of this process asked `nltk.download` for, in order."""
+_asked: set[str] = set()
 
 # Where `nltk.data` keeps a package of this name, seen from the root of a data tree.
 _FOLDERS = ("tokenizers", "corpora", "taggers", "chunkers", "stemmers")
@@ -38,11 +37,16 @@ def prepare_resources(roots: tuple[str, ...], seed: int) -> None:
         sys.modules["langdetect"].DetectorFactory.seed = seed  # type: ignore[attr-defined]
 
 
+def downloads_asked() -> list[str]:
+    """What the pin of this process has asked `nltk.download` for."""
+    return sorted(_asked)
+
+
 def _recorder(roots: tuple[str, ...]) -> Any:
     def download(info_or_id: object = None, *args: object, **kwargs: object) -> bool:
         """Notes the request; True where the resource is in place, as nltk answers when it has it."""
         name = str(info_or_id)
-        downloads_asked.append(name)
+        _asked.add(name)
         return any(Path(root, folder, name).is_dir() for root in roots for folder in _FOLDERS)
 
     return download

@@ -45,6 +45,7 @@ class Session:
 
     `guard` is what most callers put around a check: a blank response is rejected without asking. A verdict depends on
     (implementation, template, params, text, seed) only, never on the calls before it. Not to be shared by threads.
+    `downloads` says by implementation what it asked `nltk.download` for, at its import or since.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Session:
         self._children: OrderedDict[str, Child] = OrderedDict()
         self._folders: dict[str, Path | cache.Missing] = {}
         self._restarts = 0
+        self.downloads: dict[str, list[str]] = {}
 
     def __enter__(self) -> Session:
         return self
@@ -132,6 +134,7 @@ class Session:
             return self._after_death(implementation.key, child, told, piece, result)
         if "unavailable" in told:
             raise VerifierUnavailable(implementation.key, told["unavailable"])
+        self.downloads[implementation.key] = told["downloads"]
         result.collect(child.board, piece, len(piece))
         if any(flags & LEFT_THREADS for flags in child.board.flags[: len(piece)]):
             self._drop(implementation.key)
