@@ -10,11 +10,12 @@ import pytest
 torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip install .[rl]")
 pytest.importorskip("transformers", reason="the models need transformers: pip install .[rl]")
 
+from torch import Tensor, nn  # noqa: E402
+
 import tiny_models  # noqa: E402
 from kl_checks import logits_of, model_update, random_update, tokens  # noqa: E402
 from logra.low_rank import output_change  # noqa: E402
 from logra.probe import MissingDerivative, probe  # noqa: E402
-from torch import Tensor, nn  # noqa: E402
 
 BUILDERS = [tiny_models.qwen3_5, tiny_models.llama]
 
@@ -119,6 +120,13 @@ def test_dropout_is_off_in_the_probe() -> None:
     still = probe(model, factors, forward)
     model.train()
     assert torch.equal(probe(model, factors, forward).tangents[0], still.tangents[0])
+
+
+def test_a_compiled_model_is_probed() -> None:
+    model = tiny_models.llama()
+    compiled, factors = torch.compile(model), model_update(model)
+    found = probe(compiled, factors, logits_of(compiled, tokens()), method="forward")
+    torch.testing.assert_close(found.tangents, probe(model, factors, logits_of(model, tokens())).tangents)
 
 
 class Twice(nn.Module):

@@ -9,12 +9,13 @@ import pytest
 torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip install .[rl]")
 pytest.importorskip("transformers", reason="the models need transformers: pip install .[rl]")
 
+from torch import nn  # noqa: E402
+
 import tiny_models  # noqa: E402
 from kl_checks import logits_of, measured_kl, model_update, random_update, tokens  # noqa: E402
 from logra.low_rank import Carrier, changed_output  # noqa: E402
 from logra.predicted_kl import half_covariance, predicted_kl  # noqa: E402
 from logra.probe import probe  # noqa: E402
-from torch import nn  # noqa: E402
 
 PROMPT = 16  # the first positions of a random recurrent model divide by almost nothing
 
@@ -61,6 +62,26 @@ def test_forward_mode_in_16_bits_is_near_that_in_32() -> None:
     exact = predicted(probe(model, factors, forward, method="forward"))
     model.bfloat16()
     assert predicted(probe(model, factors, forward, method="forward")) == pytest.approx(exact, rel=0.15)
+
+
+def test_a_step_that_saturates_is_cut() -> None:
+    model = tiny_models.llama()
+    factors, forward = model_update(model, ratio=1.0), logits_of(model, tokens())
+    huge = {layer: (A, 1e4 * D) for layer, (A, D) in factors.items()}
+    exact = predicted(probe(model, factors, forward, method="forward"))
+    assert predicted(probe(model, huge, forward, method="difference")) == pytest.approx(1e8 * exact, rel=0.02)
+
+
+def test_a_difference_takes_few_passes() -> None:
+    model, calls = tiny_models.llama(), 0
+    model.register_forward_hook(lambda *_: nonlocal_count())
+
+    def nonlocal_count() -> None:
+        nonlocal calls
+        calls += 1
+
+    probe(model, model_update(model), logits_of(model, tokens()), method="difference")
+    assert calls == 5  # the logits, a pair to find the step, a pair at it
 
 
 def test_no_update_has_no_derivative() -> None:

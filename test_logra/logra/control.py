@@ -53,8 +53,8 @@ def budget_schedule(update: int, *, start: float, end: float, horizon: int) -> f
 def next_token_logits(model: nn.Module, input_ids: Tensor, keep: int) -> Tensor:
     """The last `keep` logits [b, keep, v] of a causal language model, without a cache, for ids [b, L]."""
     inner: Any = model
-    while isinstance(getattr(inner, "module", None), nn.Module):  # DistributedDataParallel and its like
-        inner = inner.module
+    for wrapped in ("_orig_mod", "module"):  # torch.compile around DistributedDataParallel
+        inner = inner.__dict__.get("_modules", {}).get(wrapped) or inner
     known = inspect.signature(inner.forward).parameters
     wanted = {"use_cache": False, "logits_to_keep": keep}
     output = model(input_ids, **{name: value for name, value in wanted.items() if name in known})

@@ -17,7 +17,7 @@ from logra.predicted_kl import half_covariance
 # 0.03 % at 1e-4, 4 % at 1e-2) and the rounding noise falls: in 16 bits that alone is worth more than 1e-3 nats.
 _TARGET = 1e-4
 _TARGET_16_BIT = 1e-2
-_ROUNDS = 6
+_ROUNDS = 8
 _SECOND_STEP = 1.25  # a different step is rounded differently
 # A forward-mode tangent further than this from differences, relative to its size, is checked against what differences
 # at a narrower step say of their own error.
@@ -33,9 +33,10 @@ def difference_tangents(layers: list[Carrier], forward: Callable[[], Tensor]) ->
     Call it in evaluation mode without autograd.
     """
     logits, coarse = _unmoved(layers, forward)
-    step = _step(logits, layers, forward, _TARGET_16_BIT if coarse else _TARGET)
-    steps = (step, step * _SECOND_STEP) if coarse else (step,)
-    return logits, tuple(_central(layers, forward, each) for each in steps)
+    step, tangent = _scaled(logits, layers, forward, _TARGET_16_BIT if coarse else _TARGET)
+    if coarse:
+        return logits, (tangent, _central(layers, forward, step * _SECOND_STEP))
+    return logits, (tangent,)
 
 
 def check_tangent(
@@ -50,8 +51,7 @@ def check_tangent(
     `inputs` holds a `sample` of the tangent of each layer's input. Differences at two steps say how far they can be
     trusted: in 16 bits, or where a random model divides by almost nothing, they disagree with each other.
     """
-    step = _step(logits, layers, forward, _TARGET)
-    wide = _central(layers, forward, step)
+    step, wide = _scaled(logits, layers, forward, _TARGET)
     ahead, behind = {}, {}  # what the layers read at +s and -s
     narrow = _central(layers, forward, step * _NARROW, ahead, behind)
     spread, error = (_relative(logits, given - narrow, narrow) for given in (wide, tangent.to(narrow)))
@@ -77,16 +77,21 @@ def _relative(logits: Tensor, change: Tensor, whole: Tensor) -> float:
     return math.sqrt(part / size) if size > 0 else math.inf
 
 
-def _step(logits: Tensor, layers: list[Carrier], forward: Callable[[], Tensor], target: float) -> float:
-    """A step whose own predicted KL is near `target`: the KL is quadratic in it, so a few rounds find it."""
+def _scaled(
+    logits: Tensor, layers: list[Carrier], forward: Callable[[], Tensor], target: float
+) -> tuple[float, Tensor]:
+    """(a step whose own predicted KL is near `target`, the difference at it): K is quadratic, a few rounds find it."""
     step = 1.0
     for _ in range(_ROUNDS):
         tangent = _central(layers, forward, step)
         kl = float(half_covariance(logits, tangent, tangent).mean()) * step**2
-        if kl == 0 or not math.isfinite(kl) or target / 2 <= kl <= target * 2:
+        if kl == 0 or target / 2 <= kl <= target * 2:
             break
-        step *= min(max(math.sqrt(target / kl), 1e-3), 1e3)
-    return step
+        # where the logits saturate or overflow, K says only that the step is far too long
+        step *= min(max(math.sqrt(target / kl), 1e-3), 1e3) if math.isfinite(kl) else 1e-3
+    else:
+        tangent = _central(layers, forward, step)
+    return step, tangent
 
 
 def _central(
