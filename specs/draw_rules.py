@@ -142,7 +142,7 @@ class _Section:
             raise Wrong(f"{form['of']!r} is not drawn from a list of texts", "of")
         if "above" in form and "at_least" in form:
             raise Wrong("either at_least or above, not both", "at_least")
-        spare = form.get("spare", 0)
+        spare = int(form.get("spare", 0))
         for key in ("at_least", "above"):
             if key in form:
                 self._same_text(form, self.forms[form[key]], key, spare + (key == "above"))
@@ -216,7 +216,7 @@ def _listed(name: str, lists: Lists, kind: str) -> Sequence[str]:
 def _fit(values: Iterable[Any], declared: Mapping[str, Any], kind: str) -> None:
     values = list(values)
     # without a pattern or an enum the shortest and the longest text tell of all others
-    if isinstance(values[0], str) and not {"pattern", "enum"} & declared.keys():
+    if all(isinstance(value, str) for value in values) and not {"pattern", "enum"} & declared.keys():
         values = [min(values, key=len), max(values, key=len)]
     validator = Draft202012Validator(declared)
     for value in values:

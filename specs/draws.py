@@ -62,14 +62,19 @@ def _constant(form: Form, _drawn: Drawn, _rng: Random) -> Any:
 
 def _integer(form: Form, drawn: Drawn, rng: Random) -> int:
     low, high = (drawn[end] if isinstance(end, str) else end for end in form["integers"])
-    return rng.randint(low, high)
+    return _between((low, high), rng)
+
+
+def _between(ends: Sequence[float], rng: Random) -> int:
+    # a file may write a whole number as 12.0, which randint refuses
+    return rng.randint(int(ends[0]), int(ends[1]))
 
 
 def _sum(form: Form, drawn: Drawn, rng: Random) -> int:
     base: int = drawn[form["from"]]
     if "plus_percent" in form:
-        return base + base * rng.randint(*form["plus_percent"]) // 100
-    return base + rng.randint(*form.get("plus", (0, 0)))
+        return base + base * _between(form["plus_percent"], rng) // 100
+    return base + _between(form.get("plus", (0, 0)), rng)
 
 
 def _word(form: Form, drawn: Drawn, rng: Random) -> str:
@@ -77,7 +82,7 @@ def _word(form: Form, drawn: Drawn, rng: Random) -> str:
 
 
 def _words(form: Form, drawn: Drawn, rng: Random) -> list[str]:
-    return rng.sample(_left(form["words"], form, drawn), rng.randint(*form["count"]))
+    return rng.sample(_left(form["words"], form, drawn), _between(form["count"], rng))
 
 
 def _left(name: str, form: Form, drawn: Drawn) -> Sequence[str]:
@@ -93,7 +98,7 @@ def _left(name: str, form: Form, drawn: Drawn) -> Sequence[str]:
 
 def _index(form: Form, drawn: Drawn, rng: Random) -> int:
     low = drawn[form["above"]] + 1 if "above" in form else drawn[form["at_least"]] if "at_least" in form else 0
-    return rng.randrange(low, positions(drawn[form["of"]], form["index"]) - form.get("spare", 0))
+    return rng.randrange(low, positions(drawn[form["of"]], form["index"]) - int(form.get("spare", 0)))
 
 
 DRAWERS: Mapping[str, Callable[[Form, Drawn, Random], Any]] = {

@@ -49,8 +49,11 @@ def rule_problems(document: Document, place: str, sound: bool) -> Iterator[Probl
     if name != place and isinstance(name, str):
         yield document.problem(("id",), f"{name!r} does not fit the file's place, which says {place!r}")
     if sound:
-        yield from schema_problems(document)
-        yield from draw_problems(document)
+        wrong = list(schema_problems(document))
+        yield from wrong
+        # values are held against the schema, so only a sound one can tell
+        if not wrong:
+            yield from draw_problems(document)
         yield from flag_problems(document)
     if sound or SHAPE.is_valid(document.data):
         yield from wording_problems(document)

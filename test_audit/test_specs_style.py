@@ -7,11 +7,12 @@ import re
 
 import pytest
 
-from specs import load_probes, load_templates
+from specs import load_flags, load_probes, load_templates, load_texts, load_words
 from specs.documents import open_document
 from specs.loading import spec_files
 from specs.schemas import ROOM, schema
 from specs.wording import placeholders
+from verifiers_pinned.pin_files import read_collections
 
 FILES = [path for path in spec_files(ROOM) if path.relative_to(ROOM).parts[0] != "local"]
 SCHEMAS = sorted((ROOM / "_schema").glob("*.json"))
@@ -22,9 +23,14 @@ def templates():
     return load_templates()
 
 
-@pytest.mark.parametrize(("collection", "count"), [("ifeval", 25), ("ifbench", 58)])
+@pytest.mark.parametrize(("collection", "count"), [("ifeval", 25), ("ifbench", 58), ("ifrlvr", 29)])
 def test_each_collection_is_whole(templates, collection, count):
     assert sum(template.collection == collection for template in templates.values()) == count
+
+
+def test_the_templates_are_those_that_the_pins_cover(templates):
+    covered = {name for names in read_collections().values() for name in names}
+    assert {name for name in templates if not name.startswith("local/")} == covered
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOM).as_posix())
@@ -86,6 +92,26 @@ def test_parameters_stand_in_the_order_in_which_they_are_required(templates):
     for template in templates.values():
         required = template.parameters["required"]
         assert [name for name in template.parameter_names if name in required] == list(required), template.name
+
+
+def test_every_flag_is_carried_and_every_template_carries_one(templates):
+    flags = [flag.id for flag in load_flags()]
+    assert {flag for template in templates.values() for flag in template.flags} == set(flags)
+    for template in templates.values():
+        assert template.flags, template.name
+        assert sorted(template.flags, key=flags.index) == sorted(set(template.flags), key=flags.index), template.name
+
+
+def test_flags_are_described_in_sentences():
+    for flag in load_flags():
+        assert flag.description.endswith("."), flag.id
+        assert flag.effect.endswith("."), flag.id
+
+
+def test_every_list_of_words_and_texts_is_drawn_from(templates):
+    forms = [form for template in templates.values() for forms in template.draws.values() for form in forms.values()]
+    assert {form.get("word") or form.get("words") for form in forms} - {None} == set(load_words())
+    assert {form["text"] for form in forms if "text" in form} == set(load_texts())
 
 
 def test_constants_are_used(templates):
