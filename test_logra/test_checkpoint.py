@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip install .[rl]")
@@ -91,7 +93,7 @@ DIFFERENCES = {
     "factor": ({"factor_dtype": torch.bfloat16}, "factor_dtype: 'float32' in the checkpoint, 'bfloat16' here"),
     "clip": ({"max_grad_norm": 1.0}, "max_grad_norm: None in the checkpoint, 1.0 here"),
     "targets": ({"targets": ["0"]}, "layer 2: in the checkpoint, not a target here"),
-    "groups": ({"groups": [{"targets": ["2"]}]}, r"param_groups: \[2\] parameters in the checkpoint, \[1, 1\] here"),
+    "groups": ({"groups": [{"targets": ["2"]}]}, r"param group 0: \['0', '2'\] in the checkpoint, \['2'\] here"),
 }
 
 
@@ -123,6 +125,27 @@ def test_a_layer_that_the_checkpoint_lacks_is_named():
     saved = build(logra, chain(6, 9, 5), targets=["0"]).state_dict()
     with pytest.raises(ValueError, match="layer 2: a target here, not in the checkpoint"):
         build(logra, chain(6, 9, 5)).load_state_dict(saved)
+
+
+def test_groups_of_the_same_sizes_with_other_layers_are_refused():
+    saved = build(logra, chain(6, 6, 6), groups=[{"targets": ["0"]}]).state_dict()
+    with pytest.raises(ValueError, match=r"param group 0: \['0'\] in the checkpoint, \['2'\] here"):
+        build(logra, chain(6, 6, 6), groups=[{"targets": ["2"]}]).load_state_dict(saved)
+
+
+def test_native_parameters_of_another_shape_are_refused():
+    saved = build(logra, chain(6, 5, bias=True), native={}).state_dict()
+    model = chain(6, 5, bias=True)
+    model.extra = torch.nn.Parameter(torch.zeros(2))
+    with pytest.raises(ValueError, match=r"param group 1: \[\[5\]\] in the checkpoint, \[\[2\], \[5\]\] here"):
+        build(logra, model, native={}).load_state_dict(saved)
+
+
+def test_an_optimizer_is_not_copied_but_its_state_is():
+    optimizer = build(logra, chain(6, 5))
+    with pytest.raises(TypeError, match="state_dict"):
+        copy.deepcopy(optimizer)
+    assert copy.deepcopy(optimizer.state_dict())["param_groups"]
 
 
 def test_a_missing_controller_is_named():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 
 import pytest
 
@@ -153,6 +154,42 @@ def test_a_frozen_embedding_anchors_reentrant_checkpointing():
     optimizer = build(logra, model)
     model(torch.arange(7)).square().sum().backward()
     assert all(float(s.norm()) > 0 for s in sketches(optimizer).values())
+
+
+class Scaled(Embedded):
+    """Changes the embedding's output in place, as some models scale theirs."""
+
+    def forward(self, tokens):
+        x = self.embedding(tokens)
+        x *= 3.0
+        return self.block(x)
+
+
+def test_an_anchored_embedding_may_be_changed_in_place():
+    model = Scaled()
+    build(logra, model)
+    model(torch.arange(7)).square().sum().backward()
+
+
+def test_an_input_given_by_keyword():
+    model = nn.Linear(6, 4)
+    optimizer = build(logra, model)
+    model(input=torch.ones(3, 6)).sum().backward()
+    assert float(optimizer.layers[""].sketch.norm()) > 0
+
+
+def test_projected_inputs_do_not_outlive_the_backward_pass():
+    # Training loops keep loss tensors for their logs; their graphs must not keep a projected input for each microbatch.
+    model = chain(6, 5)
+    build(logra, model)
+    output = model(batch(model)[0])
+    projected = weakref.ref(output.grad_fn.saved_tensors[0])
+    loss = output.square().sum()
+    loss.backward(retain_graph=True)
+    assert projected() is not None
+    loss.backward()
+    assert projected() is None
+    assert loss.grad_fn is not None
 
 
 def test_no_graph_is_recorded_without_gradients():

@@ -86,3 +86,10 @@ def test_integer_weights_are_refused():
     model[0].weight = nn.Parameter(torch.zeros(4, 4, dtype=torch.int8), requires_grad=False)
     with pytest.raises(TypeError, match="int8"):
         select_targets(model, ["0"])
+
+
+def test_a_weight_that_is_computed_is_refused():
+    model = chain(4, 4)
+    nn.utils.parametrizations.weight_norm(model[0])
+    with pytest.raises(TypeError, match="parametrization"):
+        select_targets(model, ["0"])

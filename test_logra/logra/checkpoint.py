@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
@@ -21,6 +22,7 @@ def describe(optimizer: LoGRA, packed: dict[str, Any]) -> dict[str, Any]:
         "update": optimizer.update,
         "config": optimizer.config.plain(),
         "layers": {name: list(layer.weight.shape) for name, layer in optimizer.layers.items()},
+        "groups": _groups(optimizer),
         "controller": None if controller is None else dict(controller.state_dict()),
     }
     return packed
@@ -34,11 +36,9 @@ def check(optimizer: LoGRA, saved: dict[str, Any]) -> None:
     if (header["controller"] is None) != (optimizer.controller is None):
         has, lacks = ("here", "the checkpoint") if header["controller"] is None else ("the checkpoint", "here")
         problems.append(f"controller: one in {has}, none in {lacks}".replace("in here", "here"))
-    if not problems:
-        sizes = [len(group["params"]) for group in saved["param_groups"]]
-        mine = [len(group["params"]) for group in optimizer.param_groups]
-        if sizes != mine:
-            problems.append(f"param_groups: {sizes} parameters in the checkpoint, {mine} here")
+    for i, (old, mine) in enumerate(zip_longest(header["groups"], _groups(optimizer), fillvalue="none")):
+        if old != mine:
+            problems.append(f"param group {i}: {old} in the checkpoint, {mine} here")
     if problems:
         raise ValueError("the checkpoint does not fit this optimizer:\n  " + "\n  ".join(problems))
 
@@ -61,6 +61,11 @@ def restore(optimizer: LoGRA, saved: dict[str, Any]) -> int:
     if optimizer.controller is not None:
         optimizer.controller.load_state_dict(header["controller"])
     return int(header["update"])
+
+
+def _groups(optimizer: LoGRA) -> list[Any]:
+    """What each param group holds: the names of its layers, or the shapes that AdamW trains."""
+    return [g["names"] if "names" in g else [list(p.shape) for p in g["params"]] for g in optimizer.param_groups]
 
 
 def _own(key: str, value: Any, parameter: Tensor) -> Any:

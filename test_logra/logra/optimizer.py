@@ -139,6 +139,9 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
             raise RuntimeError("LoGRA's groups are fixed: pass groups= when you build it")
         super().add_param_group(param_group)
 
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError("a LoGRA optimizer is bound to its model by hooks: copy or pickle its state_dict() instead")
+
     def close(self) -> None:
         """Remove the hooks and let the parameters that were trained before require gradients again."""
         for layer in self.layers.values():

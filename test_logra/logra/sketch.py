@@ -28,7 +28,7 @@ class SketchedLayer:
         self._projection: Tensor | None = None
         # A differentiable input of its own lets a frozen layer take part in backward, whatever comes before it.
         self._root = torch.zeros((), requires_grad=True)
-        self._handles = [module.register_forward_hook(self._after_forward) for module in modules]
+        self._handles = [module.register_forward_hook(self._after_forward, with_kwargs=True) for module in modules]
 
     @property
     def weight(self) -> nn.Parameter:
@@ -89,11 +89,13 @@ class SketchedLayer:
         self.sketch.add_((rows.T @ projected.to(dtype)).float(), alpha=scale)
         self.backwards += 1
 
-    def _after_forward(self, module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor | None:
+    def _after_forward(
+        self, module: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any], output: Tensor
+    ) -> Tensor | None:
         if not torch.is_grad_enabled():
             return None
         with torch.no_grad():
-            x = inputs[0]
+            x = inputs[0] if inputs else named["input"]
             projected = x.reshape(-1, x.shape[-1]) @ self.projection.to(x.dtype).T  # autocast may lower it further
         sketched: Tensor = _Sketch.apply(output, self._root, projected, self, self._scale(projected.dtype))
         return sketched
@@ -138,13 +140,27 @@ class _Sketch(torch.autograd.Function):  # type: ignore[misc]
         return gradient, None, None, None, None
 
 
+class _Rooted(torch.autograd.Function):  # type: ignore[misc]
+    """The identity, through which a tensor requires a gradient without being a leaf that would keep one."""
+
+    @staticmethod
+    def forward(ctx: Any, output: Tensor, root: Tensor) -> Tensor:
+        ctx.mark_dirty(output)
+        return output
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, None]:
+        return None, None
+
+
 class Anchor:
-    """Gives a frozen model's graph a beginning: embeddings' outputs require a gradient.
+    """Gives a frozen model's graph a beginning: the outputs of frozen embeddings require a gradient.
 
     A target layer needs none of this, but reentrant checkpointing records a block only if its input needs a gradient.
     """
 
     def __init__(self, model: nn.Module) -> None:
+        self._root = torch.zeros((), requires_grad=True)
         embeddings = [module for module in model.modules() if isinstance(module, nn.Embedding)]
         self._handles = [module.register_forward_hook(self._after_forward) for module in embeddings]
 
@@ -154,7 +170,8 @@ class Anchor:
             handle.remove()
         self._handles = []
 
-    @staticmethod
-    def _after_forward(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
-        if torch.is_grad_enabled() and not output.requires_grad:
-            output.requires_grad_(True)
+    def _after_forward(self, module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor | None:
+        if not torch.is_grad_enabled() or output.requires_grad:
+            return None
+        rooted: Tensor = _Rooted.apply(output, self._root)
+        return rooted

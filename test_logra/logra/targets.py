@@ -35,6 +35,8 @@ def select_targets(model: nn.Module, targets: Targets | None = None) -> dict[str
         linear = sorted({name.rpartition(".")[2] for name, module in named.items() if isinstance(module, nn.Linear)})
         raise ValueError(f"no target matched; the model's linear layers end in: {', '.join(linear) or 'nothing'}")
     for name, module in chosen.items():
+        if not isinstance(module.weight, nn.Parameter):
+            raise TypeError(f"{name}: its weight is computed from others (a parametrization?), so it cannot be updated")
         if not module.weight.is_floating_point():
             raise TypeError(f"{name}: weights of {module.weight.dtype} cannot be updated; LoGRA needs floating point")
         if isinstance(module, NonDynamicallyQuantizableLinear):
