@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .comparing import row_differences
+from .merging import merge_runs
 from .picture import write_picture
 from .published import check_published, published_lines
 from .store import StoreError, read_run
-from .summary import summary_lines
+from .summary import closing_lines, summary_lines
+
+_MERGE = "join the shards of one run (pytest --shard I/N --report-dir RUN) into the folder OUT"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,6 +45,11 @@ def _parser() -> argparse.ArgumentParser:
         for place in places:
             sub.add_argument(place, type=Path, metavar=place.upper())
         sub.set_defaults(command=command)
+    merge = commands.add_parser("merge", help=_MERGE, description=_MERGE)
+    merge.add_argument("out", type=Path, metavar="OUT")
+    merge.add_argument("runs", type=Path, metavar="RUN", nargs="+")
+    merge.add_argument("--partial", action="store_true", help="merge what there is into an incomplete run")
+    merge.set_defaults(command=_merge)
     return parser
 
 
@@ -66,6 +74,12 @@ def _compare_rows(options: argparse.Namespace) -> int:
     for difference in differences:
         print(f"only in {difference.run}: " + ascii(difference.row))
     return 1
+
+
+def _merge(options: argparse.Namespace) -> int:
+    merged = merge_runs(options.out, options.runs, partial=options.partial)
+    print("\n".join(closing_lines(merged)))
+    return 0 if merged.complete else 1
 
 
 def _published(options: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import secrets
 import subprocess
@@ -11,6 +12,8 @@ from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from specs import ROOM
 
 # What decides verdicts or how they are stored; the rest of an environment does not reach a row.
 PACKAGES = (
@@ -49,6 +52,7 @@ def run_header(
         "git": git_state(root),
         "arguments": [str(argument) for argument in arguments],
         "seed": None,
+        "specs": specs_digest([ROOM]),
     }
     for contribution in contributions:
         for name, value in contribution.items():
@@ -56,6 +60,17 @@ def run_header(
                 raise ValueError(f"two plugins give the run header a different {name!r}: {header[name]!r}, {value!r}")
             header[name] = value
     return header
+
+
+def specs_digest(directories: Sequence[Path]) -> str:
+    """SHA-256 over the path and the text of every spec, schema and list below the directories."""
+    digest = hashlib.sha256()
+    for directory in directories:
+        files = [path for path in directory.rglob("*") if path.suffix in (".yaml", ".json") and path.is_file()]
+        for path in sorted(files):
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(directory).as_posix()}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
 
 
 def git_state(root: Path) -> dict[str, Any] | None:

@@ -15,8 +15,10 @@ import pytest
 from specs import DocumentError
 
 from . import hookspec
+from .folders import joined
 from .header import new_run_id, run_header
 from .ledger import CaseLedger
+from .sharding import Shard, shard
 from .store import Run, RunWriter, StoreError, close_run, discard_run, open_run
 from .summary import summary_data, summary_lines
 
@@ -24,6 +26,8 @@ RecordRows = Callable[..., int]
 _PROPERTY = "assay_rows"
 _RECORDER = pytest.StashKey["Recorder"]()
 _ROWS = pytest.StashKey[int]()
+_SHARES = "assay_shares"
+_SELECTED = pytest.StashKey[dict[str, Any]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,6 +38,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="keep the rows of this run in DIR, as Parquet and CSV (default: streams in a temporary folder)",
     )
+    group.addoption(
+        "--shard",
+        type=shard,
+        metavar="I/N",
+        help="run only share I of N of the selected cases; `python -m reports merge` joins the shares",
+    )
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -43,6 +53,9 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     given = getattr(config, "workerinput", {}).get(_PROPERTY)
     if given is None:
+        # xdist starts its workers with these.
+        params = config.invocation_params
+        config.invocation_params = replace(params, args=joined(list(map(str, params.args))))  # type: ignore[misc]
         controller = Controller(config)
         config.stash[_RECORDER] = Recorder(controller.directory, controller.header, "main")
         config.pluginmanager.register(controller, "assay-reports")
@@ -53,6 +66,25 @@ def pytest_configure(config: pytest.Config) -> None:
             lambda: told["header"],
             config.workerinput["workerid"],  # type: ignore[attr-defined]
         )
+
+
+# Last, when -k, -m and the other plugins have chosen what there is to share.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    chosen: Shard | None = config.option.shard
+    if chosen is None:
+        return
+    cases = [item.nodeid for item in items]
+    share = chosen.share(cases)
+    config.stash[_SELECTED] = chosen.of_cases(cases)
+    if hasattr(config, "workeroutput"):
+        config.workeroutput[_SHARES] = config.stash[_SELECTED]
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in share])
+    items[:] = [item for item in items if item.nodeid in share]
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    return f"shard: {config.option.shard}" if config.option.shard else None
 
 
 @pytest.fixture
@@ -121,6 +153,8 @@ class Controller:
     def header(self) -> dict[str, Any]:
         if self._header is None:
             told = self.config.hook.pytest_assay_run_header(config=self.config)
+            shard = self.config.option.shard
+            told = [*told, *([{"shard": str(shard)}] if shard else [])]
             self._header = run_header(self.run, self.config.rootpath, self.config.invocation_params.args, told)
         return self._header
 
@@ -141,6 +175,13 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         self.ledger.expect(ids)
+
+    # Only workers collect; each that lives to its end tells of the cases that were shared out.
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        told = getattr(node, "workeroutput", {}).get(_SHARES)
+        if told is not None:
+            self.config.stash[_SELECTED] = told
 
     # The case that a worker was in when it died; xdist reports it as failed and starts another worker.
     @pytest.hookimpl(optionalhook=True)
@@ -168,13 +209,16 @@ class Controller:
             self._close(str(stopped) if stopped else "")
         except (StoreError, DocumentError) as error:
             self.failure = str(error)
+        if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._shares().get("cases"):
+            # More shares than cases: one that is empty is done, or an array of jobs would fail for it.
+            session.exitstatus = pytest.ExitCode.OK
         incomplete = self.closed is not None and not self.closed.complete
         if (incomplete or self.failure) and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _close(self, stopped: str) -> None:
-        ledger = self.ledger
-        if not (ledger.rows or ledger.lost) or not (self.directory / "header.json").exists():
+        ledger, shares = self.ledger, self._shares()
+        if not (ledger.rows or ledger.lost or shares) or not (self.directory / "header.json").exists():
             return
         self.config.stash[_RECORDER].close()
         self.closed = close_run(
@@ -185,7 +229,11 @@ class Controller:
             rows=ledger.rows,
             keep_streams=self.kept is None,
             summarise=summary_data,
+            shares=shares,
         )
+
+    def _shares(self) -> dict[str, Any]:
+        return self.config.stash.get(_SELECTED, {})
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.failure is not None:

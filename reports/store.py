@@ -23,14 +23,17 @@ __all__ = [
     "RunWriter",
     "StoreError",
     "close_run",
+    "closing_record",
     "discard_run",
     "open_run",
     "read_run",
     "rows_digest",
     "same_rows",
+    "write_run",
 ]
 
 FORMAT = 1
+Summarise = Callable[[pa.Table], Mapping[str, Any]]
 _HEADER, _CLOSING, _ROWS, _CSV, _SUMMARY = "header.json", "closing.json", "rows.parquet", "rows.csv", "summary.json"
 
 
@@ -141,12 +144,14 @@ def close_run(
     reasons: Sequence[str] = (),
     rows: int | None = None,
     keep_streams: bool = False,
-    summarise: Callable[[pa.Table], Mapping[str, Any]] | None = None,
+    summarise: Summarise | None = None,
+    shares: Mapping[str, Any] | None = None,
 ) -> Run:
     """Join the streams, write rows.parquet and rows.csv, and last of all the closing record. Raises StoreError.
 
     `rows` is how many rows the finished cases say they wrote: fewer found make the run incomplete, as are `lost`
     cases and `reasons`. With `keep_streams` the streams stay the only copy; an incomplete run keeps them always.
+    `shares` is what `sharding.Shard.of_cases` says, for a run that is one share of another.
     """
     files = stream_files(directory)
     table, torn = read_streams(files)
@@ -156,26 +161,47 @@ def close_run(
         told.append(f"{rows:,} rows were recorded and {table.num_rows:,} are there")
     if torn and not told and not lost:
         told.append(f"no end in {', '.join(path.name for path in torn)}")
-    closing = {
-        "complete": not (told or lost),
-        "rows": table.num_rows,
-        "rows_sha256": _digest_in_order(table),
-        "cases": cases,
-        "lost": list(lost),
-        "reasons": told,
-    }
+    closing = closing_record(table, cases=cases, lost=lost, reasons=told, shares=shares)
     if not keep_streams:
-        # Parquet keeps the repetitive columns as dictionaries by itself.
-        write_whole(directory / _ROWS, lambda out: pa.parquet.write_table(table, out, compression="zstd"))
-        write_whole(directory / _CSV, lambda out: pa.csv.write_csv(table, out))
-        if summarise is not None and closing["complete"]:
-            write_json(directory / _SUMMARY, summarise(table))
+        _write_rows(directory, table, closing, summarise)
     # Until here a kill leaves a run without closing record and with all its streams.
     write_json(directory / _CLOSING, closing)
     if closing["complete"] and not keep_streams:
         for path in files:
             path.unlink()
     return Run(directory, read_json(directory / _HEADER), table, closing)
+
+
+def closing_record(
+    table: pa.Table, *, cases: int, lost: Sequence[str], reasons: Sequence[str], shares: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The last word of a run, whose rows are in canonical order."""
+    return {
+        "complete": not (reasons or lost),
+        "rows": table.num_rows,
+        "rows_sha256": _digest_in_order(table),
+        "cases": cases,
+        "lost": list(lost),
+        "reasons": list(reasons),
+        **({"shares": dict(shares)} if shares else {}),
+    }
+
+
+def write_run(
+    directory: Path, header: Mapping[str, Any], table: pa.Table, closing: Mapping[str, Any], summarise: Summarise
+) -> None:
+    """A whole run at once, the closing record last. Raises StoreError; another run is never overwritten."""
+    open_run(directory, header)
+    _write_rows(directory, table, closing, summarise)
+    write_json(directory / _CLOSING, closing)
+
+
+def _write_rows(directory: Path, table: pa.Table, closing: Mapping[str, Any], summarise: Summarise | None) -> None:
+    # Parquet keeps the repetitive columns as dictionaries by itself.
+    write_whole(directory / _ROWS, lambda out: pa.parquet.write_table(table, out, compression="zstd"))
+    write_whole(directory / _CSV, lambda out: pa.csv.write_csv(table, out))
+    if summarise is not None and closing["complete"]:
+        write_json(directory / _SUMMARY, summarise(table))
 
 
 def read_run(directory: Path | str, *, incomplete: bool = False) -> Run:
