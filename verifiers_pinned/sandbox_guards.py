@@ -11,6 +11,8 @@ from typing import Any
 
 _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
+_LARGEST_FILE = 1 << 26
+
 _NETWORK = frozenset(
     f"socket.{name}"
     for name in (
@@ -58,6 +60,8 @@ def forbid_side_effects(scratch: str) -> None:
 
     It is there against accidents and careless code, not against someone who wants out: native code is not asked.
     """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))
     sys.addaudithook(_hook(os.path.realpath(scratch)))
 
 
@@ -102,8 +106,6 @@ def address_space() -> int:
 
 
 def limit_memory(extra: int) -> None:
-    """Let this process map `extra` bytes more than it has now, write no core and no file above 64 MiB."""
+    """Let this process map `extra` bytes more than it has now."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (address_space() + extra, hard))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26, 1 << 26))
