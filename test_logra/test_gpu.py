@@ -6,6 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip install .[rl]")
 
+import golden_checks  # noqa: E402
 import logra  # noqa: E402
 import optimizer_checks as checks  # noqa: E402
 from chains import backward, bits, build, chain, same  # noqa: E402
@@ -16,7 +17,17 @@ pytestmark = [
 ]
 
 BF16 = torch.bfloat16
-CHECKS = {name: check for name, check in vars(checks).items() if name.startswith("check_")}
+CHECKS = {
+    name: check
+    for module in (golden_checks, checks)
+    for name, check in vars(module).items()
+    if name.startswith("check_")
+}
+    name: check
+    for module in (golden_checks, checks)
+    for name, check in vars(module).items()
+    if name.startswith("check_")
+}
 
 
 @pytest.fixture(autouse=True)

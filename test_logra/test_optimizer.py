@@ -386,3 +386,11 @@ def test_the_sketch_moves_with_the_model():
     layer._projection = layer.projection.to("meta")
     assert layer.projection.device.type == "cpu"
     assert linear("0", model[0])
+
+
+def test_a_refused_native_option_leaves_the_model_alone():
+    for model, native in ((chain(6, 5), {}), (chain(6, 5, bias=True), {"lr": -1.0})):
+        with pytest.raises(ValueError):
+            build(logra, model, native=native)
+        assert all(p.requires_grad for p in model.parameters())
+        assert not model[0]._forward_hooks

@@ -9,25 +9,26 @@ torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip inst
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
+import golden_checks  # noqa: E402
 import logra  # noqa: E402
 import optimizer_checks as checks  # noqa: E402
 from logra.update import projected_squared_norm, row_adam_direction  # noqa: E402
 
 
 def test_seeds_are_golden():
-    checks.check_golden_seeds(logra)
+    golden_checks.check_golden_seeds(logra)
 
 
 def test_projections_are_golden():
-    checks.check_golden_projections(logra)
+    golden_checks.check_golden_projections(logra)
 
 
 def test_directions_are_golden():
-    checks.check_golden_directions(logra)
+    golden_checks.check_golden_directions(logra)
 
 
 def test_trajectory_is_golden():
-    checks.check_golden_trajectory(logra)
+    golden_checks.check_golden_trajectory(logra)
 
 
 def test_directions_scale_with_the_sketch():

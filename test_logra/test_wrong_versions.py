@@ -15,6 +15,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip install .[rl]")
 
+import golden_checks  # noqa: E402
 import logra  # noqa: E402
 import optimizer_checks as checks  # noqa: E402
 from wrong_versions import WRONG  # noqa: E402
@@ -64,5 +65,5 @@ def test_every_check_is_run_by_the_test_that_is_named():
 def test_an_unedited_copy_passes(wrong):
     # The control: what the copies fail on is the edit, not the copying.
     package = wrong("update", "def clip_scale", "def clip_scale")
-    checks.check_golden_directions(package)
+    golden_checks.check_golden_directions(package)
     checks.check_refused_step_changes_nothing(package)

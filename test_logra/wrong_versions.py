@@ -6,6 +6,7 @@ from types import ModuleType
 
 import torch
 
+import golden_checks
 import optimizer_checks as checks
 
 BF16 = torch.bfloat16
@@ -31,7 +32,7 @@ def replica_stochastic(package: ModuleType) -> None:
 WRONG = {
     "no bias correction": (
         "update", "(new_moment / (1.0 - beta2**step)).sqrt()", "new_moment.sqrt()",
-        checks.check_golden_directions, "test_directions_are_golden",
+        golden_checks.check_golden_directions, "test_directions_are_golden",
     ),
     "absolute for relative epsilon": (
         "update", "(epsilon * root.mean()).clamp_min(tiny)", "max(epsilon, tiny)",
@@ -99,11 +100,11 @@ WRONG = {
     ),
     "seed with wrapper names": (
         "projection", 'layer_name(name).encode("utf-8")', 'name.encode("utf-8")',
-        checks.check_golden_seeds, "test_seeds_are_golden",
+        golden_checks.check_golden_seeds, "test_seeds_are_golden",
     ),
     "signs the other way round": (
         "projection", "mul_(2.0).sub_(1.0)", "mul_(-2.0).add_(1.0)",
-        checks.check_golden_projections, "test_projections_are_golden",
+        golden_checks.check_golden_projections, "test_projections_are_golden",
     ),
     "rounding towards zero": (
         "rounding", "rounded = ((bits + noise)", "rounded = ((bits + 0 * noise)",

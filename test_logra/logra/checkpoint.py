@@ -53,8 +53,9 @@ def restore(optimizer: LoGRA, saved: dict[str, Any]) -> int:
     by_index: dict[int, Tensor] = {}
     for group, old in zip(optimizer.param_groups, saved["param_groups"], strict=True):
         by_index.update(zip(old["params"], group["params"], strict=True))
+        # lr and the like come from the checkpoint, as in torch; set them afterwards to change them
         group.update({key: value for key, value in old.items() if key not in ("params", KEY)})
-    optimizer.state.clear()
+    optimizer.state.clear()  # in place: AdamW holds the same dictionary
     for index, values in saved["state"].items():
         parameter = by_index[index]
         optimizer.state[parameter] = {key: _own(key, value, parameter) for key, value in values.items()}

@@ -83,19 +83,9 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
         controller: Controller | None = None,
         keep_factors: bool = False,
     ) -> None:
-        self.config = Config(
-            rank=rank,
-            form=form,
-            rule=rule,
-            distribution=distribution,
-            draw=draw,
-            refresh=refresh,
-            base_seed=base_seed,
-            factor_dtype=str(factor_dtype).removeprefix("torch."),
-            low_precision=low_precision,
-            max_grad_norm=max_grad_norm,
-            native=native is not None,
-        )
+        rounding = str(factor_dtype).removeprefix("torch.")  # plain values only: a checkpoint carries the choices
+        drawn = (distribution, draw, refresh, base_seed)
+        self.config = Config(rank, form, rule, *drawn, rounding, low_precision, max_grad_norm, native is not None)
         self.model = model
         self.controller = controller
         self.keep_factors = keep_factors
@@ -103,11 +93,16 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
         self._proposal: Proposal | None = None
         self._applied: replica.Applied | None = None
         self._reduced = 0
-        self._adopt(targets, groups, group_defaults(self.config, lr, ratio, beta2, epsilon, weight_decay))
-        self._native = self._take_the_rest(native)
+        self._adopt(targets, groups, group_defaults(self.config, lr, ratio, beta2, epsilon, weight_decay), native)
         self._anchor = Anchor(model)
 
-    def _adopt(self, targets: Targets | None, groups: Iterable[Mapping[str, Any]], defaults: dict[str, Any]) -> None:
+    def _adopt(
+        self,
+        targets: Targets | None,
+        groups: Iterable[Mapping[str, Any]],
+        defaults: dict[str, Any],
+        native: Mapping[str, Any] | None,
+    ) -> None:
         """Choose the layers, check everything, and only then freeze and hook them."""
         chosen = select_targets(self.model, targets)
         for name, modules in chosen.items():
@@ -118,24 +113,21 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
             group["params"] = [chosen[name][0].weight for name in group["names"]]
         super().__init__(grouped, defaults)
         self._trained = [p for p in self.model.parameters() if p.requires_grad]
-        for modules in chosen.values():
-            modules[0].weight.requires_grad_(False)  # autograd then skips the dense gradient, and still computes dX
+        weights = {modules[0].weight for modules in chosen.values()}
+        rest = [p for p in self._trained if p not in weights]
+        self._native = None if native is None else NativeAdamW(rest, native, self)
+        # Frozen targets: autograd skips the dense G = dY^T X and still computes dX = dY W. What nobody trains is
+        # frozen too, because its gradients would only pile up.
+        for parameter in self._trained if self._native is None else weights:
+            parameter.requires_grad_(False)
         c = self.config
         law = Law(c.rank, c.base_seed, c.distribution, c.draw, c.refresh)
         self.layers = {name: SketchedLayer(name, modules, law) for name, modules in chosen.items()}
-        self._groups = {name: group for group in self.param_groups for name in group["names"]}
-
-    def _take_the_rest(self, native: Mapping[str, Any] | None) -> NativeAdamW | None:
-        rest = [p for p in self._trained if p.requires_grad]
-        if native is not None:
-            return NativeAdamW(rest, native, self)
-        for parameter in rest:  # nobody would step them, and their gradients would pile up
-            parameter.requires_grad_(False)
-        return None
+        self._groups = {name: group for group in self.param_groups for name in group.get("names", ())}
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Groups are fixed at construction; a weight added later would have no hooks."""
-        if hasattr(self, "layers"):
+        if hasattr(self, "layers"):  # torch's own constructor comes through here as well
             raise RuntimeError("LoGRA's groups are fixed: pass groups= when you build it")
         super().add_param_group(param_group)
 
@@ -202,11 +194,11 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
             raise ValueError(f"tokens is a positive number, not {tokens}")
         self._reduce()
         if self._native:
-            self._native.check_finite()
+            self._native.check_finite()  # AdamW itself would put a NaN into its moments and go on
         clip = self._clip()
-        directions, moments = {}, {}
+        directions, moments = {}, {}  # D [d, r] and the next v [d, 1], beside the v that is kept
         for name, layer in self.layers.items():
-            moments[name] = self._moment(layer)
+            moments[name] = self._moment(layer)  # row_adam_direction moves it on in place
             directions[name] = self._direction(layer, moments[name], clip / tokens)
         self._set_size(directions)
         self._proposal = Proposal(directions, moments, clip)
@@ -240,10 +232,11 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
         applied = replica.Applied(self.config, self.update, {})
         for name, layer in self.layers.items():
             weight, group = layer.weight, self._groups[name]
-            decay = 1.0 - group["lr"] * group["weight_decay"]
+            decay = 1.0 - group["lr"] * group["weight_decay"]  # decoupled, as AdamW's
             storage = storage_of(weight, self.config.low_precision, name)
             factor = update_factor(proposal.directions[name], alpha, dtype)
             seed, a = layer.noise_seed, layer.projection
+            # W [d, k] <- decay W - U [d, r] A [r, k]
             merge(weight, factor, a, seed=seed, decay=decay, master=masters[name], storage=storage)
             self._state(layer)["row_second_moment"] = proposal.moments[name]
             if self.keep_factors:
@@ -260,10 +253,11 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
             with torch.enable_grad():
                 loss = closure()
         self.propose(tokens=tokens)
+        # The controller sees the whole proposal, alpha = 1, over weights that are still the old ones.
         try:
             self.apply(1.0 if self.controller is None else self.controller.step_scale(self))
         finally:
-            self._proposal = None
+            self._proposal = None  # sketches stay, so that a step that failed here can be taken again
         return loss
 
     def sketch_norm(self) -> float:
@@ -286,7 +280,7 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
         Raises ValueError, changing nothing, with every choice in which the checkpoint differs.
         """
         checkpoint.check(self, state_dict)
-        self.zero_grad()
+        self.zero_grad()  # sketches of the projections that were in use before
         self._advance(checkpoint.restore(self, state_dict))
 
     def factors(self) -> dict[str, Any]:
@@ -342,7 +336,7 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
         projections = {name: layer.projection for name, layer in self.layers.items()}
         scales = step_scales(self.config.rule, directions, projections, weights, self._groups)
         for name, direction in directions.items():
-            direction.mul_(scales[name])
+            direction.mul_(scales[name])  # D now has its step size: the update at alpha = 1
 
     def _clip(self) -> float:
         if self.config.max_grad_norm is None:

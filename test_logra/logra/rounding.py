@@ -32,6 +32,7 @@ def stochastic_round(values: Tensor, generator: torch.Generator | None = None) -
     bits = values.contiguous().view(torch.int32)
     rounded = ((bits + noise) & -65536).view(torch.float32)
     limit = torch.finfo(torch.bfloat16).max
+    # A carry out of the largest bf16 would be infinity, and the noise would turn infinity into NaN.
     rounded = torch.where(torch.isfinite(values), rounded.clamp(-limit, limit), values)
     return rounded.to(torch.bfloat16)
 
@@ -89,11 +90,12 @@ def merge(
     generator = noise_generator(seed, weight.device) if storage == "stochastic" else None
     for start in range(0, weight.shape[0], BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
-        target = weight[rows] if master is None else master[rows]
+        target = weight[rows] if master is None else master[rows]  # [b, k], a view
         if storage == "stochastic":
+            # float32 throughout, and one rounding at the end
             exact = torch.addmm(target.float(), factor[rows].float(), projection, beta=decay, alpha=-1.0)
             target.copy_(stochastic_round(exact, generator))
         else:
             target.addmm_(factor[rows].to(target.dtype), projection.to(target.dtype), beta=decay, alpha=-1.0)
         if master is not None:
-            weight[rows].copy_(target)
+            weight[rows].copy_(target)  # to the nearest: the master keeps what this drops

@@ -24,8 +24,8 @@ class SketchedLayer:
         self.law = law
         self.update = 0
         self.backwards = 0
-        self._sketch: Tensor | None = None
-        self._projection: Tensor | None = None
+        self._sketch: Tensor | None = None  # S [d, r]
+        self._projection: Tensor | None = None  # A [r, k]
         # A differentiable input of its own lets a frozen layer take part in backward, whatever comes before it.
         self._root = torch.zeros((), requires_grad=True)
         self._handles = [module.register_forward_hook(self._after_forward, with_kwargs=True) for module in modules]
@@ -71,7 +71,7 @@ class SketchedLayer:
     def advance(self, update: int) -> None:
         """Move on to the projection of `update`, once the update made with the present one is merged."""
         if self.law.refresh and update != self.update:
-            self._projection = None
+            self._projection = None  # drawn when next needed, where the weight then is
         self.update = update
         self.clear()
 
@@ -84,8 +84,9 @@ class SketchedLayer:
     def accumulate(self, gradient: Tensor, projected: Tensor, scale: float) -> None:
         """S += scale dY^T X~ for gradient dY [..., d] and projected inputs X~ = X A^T [n, r]."""
         dtype = torch.promote_types(gradient.dtype, projected.dtype)
-        rows = gradient.reshape(-1, gradient.shape[-1]).to(dtype)
+        rows = gradient.reshape(-1, gradient.shape[-1]).to(dtype)  # dY [n, d]
         # The product is made in the activations' precision; the sum over microbatches never is.
+        # [d, n] @ [n, r]: G A^T = dY^T X A^T, multiplied from the right so that G [d, k] never exists.
         self.sketch.add_((rows.T @ projected.to(dtype)).float(), alpha=scale)
         self.backwards += 1
 
@@ -95,8 +96,9 @@ class SketchedLayer:
         if not torch.is_grad_enabled():
             return None
         with torch.no_grad():
-            x = inputs[0] if inputs else named["input"]
-            projected = x.reshape(-1, x.shape[-1]) @ self.projection.to(x.dtype).T  # autocast may lower it further
+            x = inputs[0] if inputs else named["input"]  # [..., k]
+            # X~ = X A^T [n, r] in the activations' dtype, which autocast may lower further
+            projected = x.reshape(-1, x.shape[-1]) @ self.projection.to(x.dtype).T
         sketched: Tensor = _Sketch.apply(output, self._root, projected, self, self._scale(projected.dtype))
         return sketched
 
@@ -135,9 +137,9 @@ class _Sketch(torch.autograd.Function):  # type: ignore[misc]
                 f"{layer.name}: backward through a graph from before the last optimizer step; its inputs were "
                 "projected with a matrix that is no longer in use. Run the forward pass again after each step."
             )
-        (projected,) = ctx.saved_tensors
+        (projected,) = ctx.saved_tensors  # under checkpointing this is where the block runs again
         layer.accumulate(gradient, projected, ctx.scale)
-        return gradient, None, None, None, None
+        return gradient, None, None, None, None  # the identity: dX is as without a hook
 
 
 class _Rooted(torch.autograd.Function):  # type: ignore[misc]

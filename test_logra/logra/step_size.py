@@ -27,16 +27,18 @@ def step_scales(
     if rule == "lr":
         return {name: groups[name]["lr"] for name in directions}
     names = list(directions)
-    sizes = floats([projected_squared_norm(directions[name], projections[name]) for name in names])
-    norms = floats([squared_norm(weights[name]) for name in names])
+    sizes = floats([projected_squared_norm(directions[name], projections[name]) for name in names])  # ||D A||^2
+    norms = floats([squared_norm(weights[name]) for name in names])  # ||W||^2
     if not all(map(math.isfinite, sizes + norms)):
         raise FloatingPointError("the norm of a weight or of an update is not finite; nothing was changed")
     scales = {}
     for name, size, norm in zip(names, sizes, norms, strict=True):
         lr, ratio = groups[name]["lr"], groups[name]["ratio"]
         if rule == "target_ratio":
+            # one factor for all layers: their proportions stay those of the directions
             scales[name] = lr * target_ratio_scale(sum(norms), sum(sizes), ratio)
         else:
+            # the cap is on what is applied, lr D A
             scales[name] = lr * trust_region_scale(norm, lr * lr * size, ratio)
     return scales
 

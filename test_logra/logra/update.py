@@ -35,9 +35,10 @@ def row_adam_direction(
     _check_arguments(sketch, moment, step, beta2, epsilon, form)
     # bf16 holds 8 bits: squares and means of a low-precision sketch are taken in float32.
     s = sketch if sketch.dtype == torch.float64 else sketch.float()
+    mean_square = s.square().mean(dim=1, keepdim=True)  # [d, 1]
     # v_t = beta2 v_{t-1} + (1 - beta2) mean_j S_ij^2, one number a row. Rows survive a new A, coordinates do not.
-    new_moment = beta2 * moment.to(s.dtype) + (1.0 - beta2) * s.square().mean(dim=1, keepdim=True)
-    root = (new_moment / (1.0 - beta2**step)).sqrt()  # [d, 1], bias-corrected
+    new_moment = beta2 * moment.to(s.dtype) + (1.0 - beta2) * mean_square  # [d, 1]
+    root = (new_moment / (1.0 - beta2**step)).sqrt()  # q [d, 1]; v starts at 0, so the early mean is too small
     direction = _norm_preserving(s, root, epsilon) if form == "norm_preserving" else s / (root + epsilon)
     # Everything is checked before anything is kept: a finite S whose square overflows makes v infinite.
     if not bool(torch.isfinite(new_moment).all() & torch.isfinite(direction).all()):
@@ -48,11 +49,11 @@ def row_adam_direction(
 
 def _norm_preserving(s: Tensor, root: Tensor, epsilon: float) -> Tensor:
     tiny = torch.finfo(s.dtype).tiny
-    denominator = root + (epsilon * root.mean()).clamp_min(tiny)
+    denominator = root + (epsilon * root.mean()).clamp_min(tiny)  # [d, 1]
     # min/den lies in (0, 1] where 1/den overflows for an all-zero sketch; the factor cancels in the norm below.
-    weight = denominator.min() / denominator
-    weight = weight / weight.square().mean().sqrt().clamp_min(tiny)
-    direction = weight * s
+    weight = denominator.min() / denominator  # [d, 1]
+    weight = weight / weight.square().mean().sqrt().clamp_min(tiny)  # rms 1
+    direction = weight * s  # [d, r], rows of about equal size
     # ||D||_F = ||S||_F: the relative size of the layers stays that of their sketches.
     return direction * (torch.linalg.vector_norm(s) / torch.linalg.vector_norm(direction).clamp_min(tiny))
 
@@ -87,28 +88,29 @@ def projected_squared_norm(direction: Tensor, projection: Tensor) -> Tensor:
 
     float64 throughout: with r > k, D may lie near A's null space, where float32 would leave a negative remainder.
     """
-    a = projection.double()
-    d = direction.double()
+    a = projection.double()  # [r, k]
+    d = direction.double()  # [d, r]
+    # ||D A||^2 = tr(D (A A^T) D^T)
     return ((d @ (a @ a.T)) * d).sum().clamp_min(0.0)
 
 
 def target_ratio_scale(weight_squares: float, direction_squares: float, ratio: float) -> float:
     """The one factor for all layers that makes sqrt(sum ||D A||^2) equal `ratio` sqrt(sum ||W||^2), up or down."""
-    if direction_squares == 0.0:
+    if direction_squares == 0.0:  # every D is 0, or in the null space of its A: nothing to scale
         return 1.0
     return ratio * math.sqrt(weight_squares / direction_squares)
 
 
 def trust_region_scale(weight_square: float, direction_square: float, ratio: float) -> float:
     """The factor <= 1 for one layer that keeps ||D A|| at or under `ratio` ||W||."""
-    limit = ratio * math.sqrt(weight_square)
+    limit = ratio * math.sqrt(weight_square)  # 0 for a layer of zeros, which then stays
     size = math.sqrt(direction_square)
     return 1.0 if size <= limit else limit / size
 
 
 def clip_scale(norm: float, max_norm: float) -> float:
     """The factor <= 1 that brings a global gradient norm down to `max_norm`, as torch's clip_grad_norm_ has it."""
-    return min(1.0, max_norm / (norm + 1e-6))
+    return min(1.0, max_norm / (norm + 1e-6))  # torch's epsilon
 
 
 def update_factor(direction: Tensor, alpha: float, dtype: torch.dtype) -> Tensor:
