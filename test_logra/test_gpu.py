@@ -23,11 +23,6 @@ CHECKS = {
     for name, check in vars(module).items()
     if name.startswith("check_")
 }
-    name: check
-    for module in (golden_checks, checks)
-    for name, check in vars(module).items()
-    if name.startswith("check_")
-}
 
 
 @pytest.fixture(autouse=True)
