@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .recipes import address_of
-from .records import Implementation
+from .calling import Address
 from .sandbox_board import ACCEPT, CAPACITY, CRASH, DREW_RANDOM, HAS_DETAIL, REJECT, TIMEOUT, Board
 from .sandbox_child import Batch
 from .verdicts import Verdict
 
 Call = tuple[Mapping[str, Any], str]
+# Params in an implementation's own words, or None where it has none.
+Translation = Callable[[Mapping[str, Any]], "dict[str, Any] | None"]
 
 _VERDICTS = {ACCEPT: Verdict.accept, REJECT: Verdict.reject, CRASH: Verdict.crash, TIMEOUT: Verdict.timeout}
 # Characters of text in one message to a child.
@@ -21,12 +22,16 @@ _PIECE = 1 << 24
 
 @dataclass
 class BatchResult:
-    """What a batch came to: one item a call in each list; `details` says why, by index, where there is more to say."""
+    """What a batch came to: one item a call in each list; `details` says why, by index, where there is more to say.
+
+    Where more than a verdict was asked for, `accept` says that there is an answer, which stands in `answers` by index.
+    """
 
     verdicts: list[Verdict] = field(default_factory=list)
     details: dict[int, str] = field(default_factory=dict)
     microseconds: list[float] = field(default_factory=list)
     drew_random: list[bool] = field(default_factory=list)
+    answers: dict[int, Any] = field(default_factory=dict)
 
     @classmethod
     def blank(cls, calls: int) -> BatchResult:
@@ -61,9 +66,9 @@ class BatchResult:
 class Pieces:
     """The calls of one batch in the implementation's own words, cut into messages of bounded size."""
 
-    def __init__(self, implementation: Implementation, template: str, calls: Sequence[Call], guard: bool) -> None:
-        self._implementation, self._template, self._calls, self._guard = implementation, template, calls, guard
-        self._address = address_of(implementation, template)
+    def __init__(self, address: Address, own: Translation, calls: Sequence[Call], guard: bool = False) -> None:
+        self.address = address
+        self._own, self._calls, self._guard = own, calls, guard
         self._params: list[dict[str, Any]] = []
         self._which: list[int] = []
 
@@ -77,13 +82,13 @@ class Pieces:
                 which = known[id(params)] = self._number(params)
             self._which.append(which)
             if which < 0:
-                result.put(index, Verdict.unsupported, f"{self._implementation.key} has no words for these params")
+                result.put(index, Verdict.unsupported, f"{self.address.key} has no words for these params")
             else:
                 pending.append(index)
         return pending
 
     def _number(self, params: Mapping[str, Any]) -> int:
-        own = self._implementation.own_parameters(self._template, params)
+        own = self._own(params)
         if own is None:
             return -1
         self._params.append(own)
@@ -108,4 +113,4 @@ class Pieces:
             used: dict[int, int] = {}
             which = [used.setdefault(number, len(used)) for number in which]
             params = [params[number] for number in used]
-        return Batch(self._address, params, which, texts, self._guard)
+        return Batch(self.address, params, which, texts, self._guard)

@@ -6,6 +6,8 @@
 - `function`: one function that takes the id.
 - `method`: the same, a static method of a class.
 
+Two questions more are answered with what they tell, see `invocations`: `description` of a class, and style `caller`.
+
 The checker is built anew for every call, so that nothing leaks from one call to the next.
 """
 
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from verifiers_pinned.invocations import describing, invoking
 from verifiers_pinned.verdicts import VerifierUnavailable
 
 Check = Callable[[Mapping[str, Any], str], object]
@@ -26,6 +29,7 @@ class Address:
     """Where a pin's verifier of one template is and how it is called: plain data, so that it travels to a child.
 
     The words are those of `pins`: `id` is the pin's own name of the template; `method` is set for the style `method`.
+    `question` is `check`, `description` (style `class`) or `invocation` (style `caller`).
     """
 
     key: str
@@ -36,13 +40,22 @@ class Address:
     method: str | None = None
     arguments: tuple[str, ...] = ()
     returns: str = "bool"
+    question: str = "check"
+
+    @property
+    def tells(self) -> bool:
+        """Whether it is asked for more than a verdict."""
+        return self.question != "check"
 
 
 def bind(address: Address, modules: Mapping[str, ModuleType]) -> Check:
     """The check at `address`; VerifierUnavailable where the pin has no such thing."""
+    if address.style == "caller":
+        return invoking(modules[address.module])
     found = _attribute(address, modules.get(address.module), address.name)
     if address.style == "class":
-        return _of_class(_registered(address, found), address.id)
+        make = _registered(address, found)
+        return describing(make, address.id) if address.question == "description" else _of_class(make, address.id)
     if address.style == "dictionary":
         found = _registered(address, found)
     elif address.method is not None:

@@ -38,6 +38,10 @@ def address_of(implementation: Implementation, template: str) -> Address:
     )
 
 
+def caller_address_of(caller: Caller) -> Address:
+    return Address(caller.key, "caller", caller.key, "", "", question="invocation")
+
+
 def caller_recipe_of(caller: Caller, implementation: Implementation, folder: Path) -> Recipe:
     """The same package with one module more, under the caller's key, which must offer the caller's symbols."""
     base, name = recipe_of(implementation, folder), caller.key

@@ -23,6 +23,7 @@ from typing import Any
 from verifiers_pinned import sandbox_guards
 from verifiers_pinned.calling import Address, Check, bind
 from verifiers_pinned.importing import Recipe, load
+from verifiers_pinned.invocations import telling
 from verifiers_pinned.sandbox_board import (
     ACCEPT,
     CRASH,
@@ -98,8 +99,9 @@ def serve(descriptor: int, board: Board, seeder: DrawSeeder) -> None:
         except VerifierUnavailable as error:
             write_message(descriptor, _dumps({"unavailable": error.reason}).encode())
             continue
-        _answer(check, batch, terms, board, seeder)
-        write_message(descriptor, _dumps({"downloads": downloads_asked()}).encode())
+        told: list[object] = []
+        _answer(telling(check, told) if batch.address.tells else check, batch, terms, board, seeder)
+        write_message(descriptor, _dumps({"downloads": downloads_asked(), "told": told}).encode())
 
 
 def _prepare(terms: Terms, board: Board, seeder: DrawSeeder) -> Mapping[str, Any]:

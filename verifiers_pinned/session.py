@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import Any, NamedTuple
 
 from specs.documents import did_you_mean
 
 from . import cache
 from .batches import BatchResult, Call, Pieces
 from .importing import Recipe
+from .invocations import Invocation
 from .pins import Catalogue, Implementation, UnknownPin
-from .recipes import caller_recipe_of, recipe_of
+from .recipes import address_of, caller_address_of, caller_recipe_of, recipe_of
 from .sandbox_board import LEFT_THREADS
 from .sandbox_child import Terms
 from .sandbox_parent import Child, Death, SandboxLost, Zygote
@@ -38,6 +41,14 @@ class Limits:
             raise ValueError(f"seconds is {self.seconds}; a call may take between 0.01 and 3600 seconds")
         if self.memory_bytes < 1 << 24:
             raise ValueError(f"memory_bytes is {self.memory_bytes}; a child needs at least {1 << 24}")
+
+
+class _Target(NamedTuple):
+    """What a child is started for: its key, whose modules it needs, and the recipe of the import."""
+
+    key: str
+    implementation: Implementation
+    recipe: Callable[[], Recipe]
 
 
 class Session:
@@ -93,9 +104,35 @@ class Session:
         Raises UnknownPin for a key that no pin has, VerifierUnavailable for a pin that cannot be imported or called,
         and SandboxLost where processes cannot be had. What one call does to its process never reaches another call.
         """
-        if key not in self.catalogue.implementations:
-            raise UnknownPin(f"no implementation is called '{key}'{did_you_mean(key, self.catalogue.implementations)}")
-        implementation = self.catalogue.implementations[key]
+        return self._ask(key, template, calls, "check", self.guard if guard is None else guard)
+
+    def describe_batch(
+        self, key: str, template: str, params: Sequence[Mapping[str, Any]], *, seeds: Sequence[int] = (0,)
+    ) -> BatchResult:
+        """Build the checker for each of `params` and each seed (fastest) and ask what it says of itself.
+
+        An answer has `text`, what `build_description` returned, and `arguments`, what `get_instruction_args` says
+        (absent where the class has none). Only implementations in the class style describe: others are unsupported.
+        """
+        calls = [(given, f"seed {seed}") for given in params for seed in seeds]
+        if self._implementation(key).style != "class":
+            return BatchResult.blank(len(calls)).all_are(Verdict.unsupported, f"{key} has no descriptions")
+        return self._ask(key, template, calls, "description", False)
+
+    def invoke_batch(self, key: str, invocations: Sequence[Invocation]) -> BatchResult:
+        """Make each invocation in the module of the caller `key`.
+
+        An answer has `value`, `before` and `after`: what was returned, and the arguments around the call.
+        """
+        result = BatchResult.blank(len(invocations))
+        target = self._caller_target(key)
+        if isinstance(target, cache.Missing):
+            return result.all_are(Verdict.not_run, target.reason)
+        calls: list[Call] = [({"invocation": each}, "") for each in invocations]
+        return self._run(target, Pieces(caller_address_of(self.catalogue.callers[key]), dict, calls), result)
+
+    def _ask(self, key: str, template: str, calls: Sequence[Call], question: str, guard: bool) -> BatchResult:
+        implementation = self._implementation(key)
         result = BatchResult.blank(len(calls))
         if template not in implementation.covers:
             why = implementation.not_covered.get(template, f"{key} has no {template}")
@@ -103,11 +140,20 @@ class Session:
         found = self._installed(implementation)
         if isinstance(found, cache.Missing):
             return result.all_are(Verdict.not_run, found.reason)
-        pieces = Pieces(implementation, template, calls, self.guard if guard is None else guard)
+        address = replace(address_of(implementation, template), question=question)
+        pieces = Pieces(address, partial(implementation.own_parameters, template), calls, guard)
+        return self._run(_Target(key, implementation, partial(recipe_of, implementation, found)), pieces, result)
+
+    def _implementation(self, key: str) -> Implementation:
+        if key not in self.catalogue.implementations:
+            raise UnknownPin(f"no implementation is called '{key}'{did_you_mean(key, self.catalogue.implementations)}")
+        return self.catalogue.implementations[key]
+
+    def _run(self, target: _Target, pieces: Pieces, result: BatchResult) -> BatchResult:
         pending = pieces.translate(result)
         while pending:
             piece = pieces.take(pending)
-            pending = piece[self._answer(implementation, found, pieces, piece, result) :] + pending[len(piece) :]
+            pending = piece[self._answer(target, pieces, piece, result) :] + pending[len(piece) :]
         return result
 
     def _installed(self, implementation: Implementation) -> Path | cache.Missing:
@@ -116,34 +162,43 @@ class Session:
             self._folders[implementation.key] = cache.installed(self.catalogue, implementation, self._checkouts)
         return self._folders[implementation.key]
 
-    def _answer(
-        self, implementation: Implementation, folder: Path, pieces: Pieces, piece: Sequence[int], result: BatchResult
-    ) -> int:
+    def _answer(self, target: _Target, pieces: Pieces, piece: Sequence[int], result: BatchResult) -> int:
         """Have one child answer `piece`; how many of its calls are settled, fewer than all where the child died."""
         try:
-            child = self._child(implementation, folder)
+            child = self._child(target)
             child.board.clear(len(piece))
             told = child.answer(pieces.batch(piece), self.limits.seconds)
         except SandboxLost:
             self._start_again()
             return 0
         except BaseException:  # interrupted: a late reply would be taken for that of the next batch
-            self._drop(implementation.key)
+            self._drop(target.key)
             raise
         if isinstance(told, Death):
-            return self._after_death(implementation.key, child, told, piece, result)
+            return self._after_death(target, pieces, child, told, piece, result)
         if "unavailable" in told:
-            raise VerifierUnavailable(implementation.key, told["unavailable"])
-        self.downloads[implementation.key] = told["downloads"]
+            raise VerifierUnavailable(target.key, told["unavailable"])
+        self.downloads[target.key] = told["downloads"]
         result.collect(child.board, piece, len(piece))
+        result.answers.update(
+            (index, answer)
+            for index, answer in zip(piece, told["told"], strict=False)
+            if result.verdicts[index] is Verdict.accept
+        )
         if any(flags & LEFT_THREADS for flags in child.board.flags[: len(piece)]):
-            self._drop(implementation.key)
+            self._drop(target.key)
         return len(piece)
 
-    def _after_death(self, key: str, child: Child, death: Death, piece: Sequence[int], result: BatchResult) -> int:
+    def _after_death(
+        self, target: _Target, pieces: Pieces, child: Child, death: Death, piece: Sequence[int], result: BatchResult
+    ) -> int:
         settled = child.board.first_unfinished(len(piece))
         result.collect(child.board, piece, settled)
-        self._drop(key)
+        self._drop(target.key)
+        # What it had to tell beside verdicts died with it, and is asked again.
+        again = piece[:settled] if pieces.address.tells else ()
+        while again:
+            again = again[self._answer(target, pieces, again, result) :]
         if settled == len(piece) or death.overdue not in (None, settled):
             return settled  # the call it was killed for did end, just then
         if death.overdue is not None:
@@ -159,25 +214,33 @@ class Session:
 
         Raises VerifierUnavailable where it cannot be imported or lacks one of its symbols.
         """
-        caller = self.catalogue.callers[key]
-        implementation = self.catalogue.implementations[caller.implementation]
-        # Its own file is checked, too, as if it were one of the implementation's.
-        with_caller = replace(implementation, members={**implementation.members, key: caller.member})
-        found = cache.installed(self.catalogue, with_caller, self._checkouts)
-        if isinstance(found, cache.Missing):
-            return found
-        self._start(key, implementation, caller_recipe_of(caller, implementation, found))
+        target = self._caller_target(key)
+        if isinstance(target, cache.Missing):
+            return target
+        self._start(target)
         self._drop(key)
         return None
 
-    def _child(self, implementation: Implementation, folder: Path) -> Child:
-        key = implementation.key
-        if key in self._children:
-            self._children.move_to_end(key)
-            return self._children[key]
-        return self._start(key, implementation, recipe_of(implementation, folder))
+    def _caller_target(self, key: str) -> _Target | cache.Missing:
+        if key not in self.catalogue.callers:
+            raise UnknownPin(f"no caller is called '{key}'{did_you_mean(key, self.catalogue.callers)}")
+        caller = self.catalogue.callers[key]
+        implementation = self.catalogue.implementations[caller.implementation]
+        # Its own file is checked, too, as if it were one of the implementation's.
+        members = {**implementation.members, key: caller.member}
+        found = self._installed(replace(implementation, key=key, members=members))
+        if isinstance(found, cache.Missing):
+            return found
+        return _Target(key, implementation, partial(caller_recipe_of, caller, implementation, found))
 
-    def _start(self, key: str, implementation: Implementation, recipe: Recipe) -> Child:
+    def _child(self, target: _Target) -> Child:
+        if target.key in self._children:
+            self._children.move_to_end(target.key)
+            return self._children[target.key]
+        return self._start(target)
+
+    def _start(self, target: _Target) -> Child:
+        key, implementation = target.key, target.implementation
         while len(self._children) >= self._most_children:
             self._drop(next(iter(self._children)))
         if self._zygote is None:
@@ -185,7 +248,7 @@ class Session:
         child = self._children[key] = self._zygote.fork(implementation.requires)
         roots = tuple(str(root) for root in cache.resource_roots(self.catalogue, implementation, self._checkouts))
         limits = self.limits
-        told = child.load(Terms(recipe, limits.seconds, limits.memory_bytes, self.seed, child.scratch, roots))
+        told = child.load(Terms(target.recipe(), limits.seconds, limits.memory_bytes, self.seed, child.scratch, roots))
         if isinstance(told, Death) or "unavailable" in told:
             self._drop(key)
             why = f"its import did not end: {told}" if isinstance(told, Death) else told["unavailable"]
