@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch", reason="the optimizer needs torch: pip inst
 
 from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
+
 from logra.predicted_kl import PredictedKLError, kl_step_scale, predicted_kl  # noqa: E402
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "predicted_kl.json").read_text(encoding="utf8"))
