@@ -93,6 +93,44 @@ def dense_with_noise(
     return gradients, noise
 
 
+STORED = {
+    "float64": (torch.float64, None),
+    "float32": (torch.float32, None),
+    "bf16 master": (torch.bfloat16, "master"),
+    "fp16 master": (torch.float16, "master"),
+    "bf16 stochastic": (torch.bfloat16, "stochastic"),
+}
+
+
+def check_stored_weights_against_dense(
+    logra: ModuleType, *, stored: str = "bf16 master", width: int = 6, rows: int = 5, rank: int = 3, steps: int = 3
+) -> None:
+    """From the same gradients, weights in any storage follow the dense oracle, as closely as their dtype can."""
+    dtype, low_precision = STORED[stored]
+    model = chain(width, rows).to(dtype)
+    optimizer = build(logra, model, rank=rank, low_precision=low_precision, ratio=1e-2)
+    layer = optimizer.layers["0"]
+    oracle = DenseLoGRA(
+        {"0": layer.weight.detach().double().cpu().numpy().copy()}, Settings(rank, ratio=1e-2, round_factor=False)
+    )
+    for step in range(steps):
+        gradient = normal(rows, width, seed=step).double()
+        layer.sketch.copy_(gradient @ layer.projection.double().T)
+        layer.backwards = 1
+        if low_precision == "stochastic":  # nothing is kept beside the rounded weights
+            oracle.weights["0"] = layer.weight.detach().double().cpu().numpy().copy()
+        optimizer.step()
+        oracle.step({"0": gradient.cpu().numpy()})
+        exact = oracle.weights["0"]
+        if low_precision == "stochastic":
+            spacing = 2.0 ** (np.floor(np.log2(np.abs(exact) + 1e-30)) - 7)
+            assert bool((np.abs(layer.weight.detach().double().cpu().numpy() - exact) <= 1.001 * spacing).all())
+        else:
+            kept = optimizer.state[layer.weight].get("master", layer.weight)
+            near(kept, exact, 1e-6)
+            assert torch.equal(layer.weight, kept.to(dtype))
+
+
 def check_merge_uses_the_sketchs_projection(logra: ModuleType) -> None:
     """The change of a weight is -D A with the A that made the sketch, drawn from this update's seed."""
     for refresh in (True, False):

@@ -105,13 +105,21 @@ def test_senseless_arguments_are_refused(change, message):
     beta2=st.sampled_from([0.0, 0.5, 0.95]), epsilon=st.sampled_from([1e-8, 1e-2]), base_seed=st.integers(-5, 2**40),
     clip=st.sampled_from([None, 1e-2, 1e2]), decay=st.sampled_from([0.0, 0.1]), scale=st.sampled_from([1e-3, 1.0, 1e3]),
     bf16=st.booleans(), tokens=st.sampled_from([1.0, 7.0]), alpha=st.sampled_from([0.0, 0.5, 1.0, 3.0]),
+    steps=st.integers(1, 4),
 )  # fmt: skip
 @settings(max_examples=60, deadline=None)
 def test_every_step_is_that_of_the_dense_oracle(
-    d, r, k, hidden, form, rule, refresh, beta2, epsilon, base_seed, clip, decay, scale, bf16, tokens, alpha
+    d, r, k, hidden, form, rule, refresh, beta2, epsilon, base_seed, clip, decay, scale, bf16, tokens, alpha, steps
 ):
     checks.check_against_dense(
-        logra, widths=(k, hidden, d), rank=r, bf16_factor=bf16, gradient_scale=scale, tokens=tokens,
+        logra, widths=(k, hidden, d), rank=r, steps=steps, bf16_factor=bf16, gradient_scale=scale, tokens=tokens,
         alphas=(alpha, 1.0), form=form, rule=rule, refresh=refresh, beta2=beta2, epsilon=epsilon, base_seed=base_seed,
         max_grad_norm=clip, weight_decay=decay if form == "plain" else 0.0, **checks.RULES[rule],
     )  # fmt: skip
+
+
+@given(
+    st.sampled_from(sorted(checks.STORED)), st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), st.integers(1, 5)
+)
+def test_weights_in_every_storage_follow_the_dense_oracle(stored, width, rows, rank, steps):
+    checks.check_stored_weights_against_dense(logra, stored=stored, width=width, rows=rows, rank=rank, steps=steps)
