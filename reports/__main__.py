@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .change_lines import change_lines
+from .changes import changes
 from .comparing import row_differences
 from .merging import merge_runs
 from .picture import write_picture
@@ -16,6 +19,7 @@ from .store import StoreError, read_run
 from .summary import closing_lines, summary_lines
 
 _MERGE = "join the shards of one run (pytest --shard I/N --report-dir RUN) into the folder OUT"
+_COMPARE = "tell what changed from the run OLD to the run NEW; exit status 1 if anything did"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,6 +54,11 @@ def _parser() -> argparse.ArgumentParser:
     merge.add_argument("runs", type=Path, metavar="RUN", nargs="+")
     merge.add_argument("--partial", action="store_true", help="merge what there is into an incomplete run")
     merge.set_defaults(command=_merge)
+    compare = commands.add_parser("compare", help=_COMPARE, description=_COMPARE)
+    compare.add_argument("old", type=Path, metavar="OLD")
+    compare.add_argument("new", type=Path, metavar="NEW")
+    compare.add_argument("--json", action="store_true", help="print everything as JSON")
+    compare.set_defaults(command=_compare)
     return parser
 
 
@@ -80,6 +89,12 @@ def _merge(options: argparse.Namespace) -> int:
     merged = merge_runs(options.out, options.runs, partial=options.partial)
     print("\n".join(closing_lines(merged)))
     return 0 if merged.complete else 1
+
+
+def _compare(options: argparse.Namespace) -> int:
+    found = changes(read_run(options.old), read_run(options.new))
+    print(json.dumps(found.json(), indent=1) if options.json else "\n".join(change_lines(found)))
+    return 1 if found.any else 0
 
 
 def _published(options: argparse.Namespace) -> int:
