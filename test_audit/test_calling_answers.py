@@ -39,8 +39,10 @@ def describe(tmp_path):
 
 
 def test_a_checker_describes_itself(describe):
-    result = describe([{"n": 3}])
-    assert result.answers == {0: {"text": "3 words", "arguments": {"n": 3, "of": ["a", plain({"b"})]}}}
+    result = describe([{"n": 3}, {"n": 3}, {"n": 4}])
+    assert result.answers[0]["text"] == "3 words"
+    assert result.answers[0]["arguments"] == {"n": 3, "of": ["a", plain({"b"})]}
+    assert result.answers[0] == result.answers[1] and result.answers[0]["state"] != result.answers[2]["state"]
     assert not result.drew_random[0]
 
 
@@ -60,6 +62,14 @@ def test_answers_before_and_after_a_death_or_an_error_are_kept(describe):
         6: "4 words",
     }
     assert [result.details[k] for k in (1, 3, 5)] == ["ValueError: no", *["process ended with exit code 3"] * 2]
+
+
+def test_a_list_that_is_changed_in_place_shows(tmp_path):
+    sorts = DESCRIBES.replace("self.n = random", "n.sort(); self.n = random")
+    catalogue, checkouts = catalogue_of(tmp_path, {"mini": sorts})
+    with Session(catalogue, checkouts=checkouts) as session:
+        answers = session.describe_batch("mini", TEMPLATE, [{"n": [1, 2]}, {"n": [2, 1]}]).answers
+    assert [told.get("changed") for told in answers.values()] == [None, {"n": [1, 2]}]
 
 
 def test_functions_have_no_descriptions(tmp_path):

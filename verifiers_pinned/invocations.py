@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import hashlib
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -14,6 +17,7 @@ from typing import Any
 
 # No checker's or caller's result is deeper; one that holds itself is cut here.
 _DEEPEST = 12
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 Answer = Callable[[Mapping[str, Any], str], object]
 
@@ -32,16 +36,22 @@ class Invocation:
 
 
 def describing(make: Any, name: str) -> Answer:
-    """Answers with `text`, what `build_description` returns, and `arguments`, what the checker then says it uses.
+    """Answers with what a checker is, once it is built.
 
-    A checker that has no `get_instruction_args` answers with no `arguments`.
+    `text` is what `build_description` returned, `arguments` what `get_instruction_args` says (absent where the class
+    has none), `state` a digest of all its attributes, and `changed` is there where a list that it was given was
+    changed in place.
     """
 
     def describe(params: Mapping[str, Any], _seed: str) -> object:
         checker = make(name)
+        before = plain(params)
         told = {"text": plain(checker.build_description(**params))}
         if hasattr(checker, "get_instruction_args"):
             told["arguments"] = plain(checker.get_instruction_args())
+        told["state"] = _digest(plain(vars(checker)))
+        if (after := plain(params)) != before:
+            told["changed"] = after
         return told
 
     return describe
@@ -86,6 +96,12 @@ def telling(answer: Answer, told: list[object]) -> Answer:
         return True
 
     return tell
+
+
+def _digest(value: object) -> str:
+    # An object without a representation of its own shows its address, which is another in each process.
+    told = _ADDRESS.sub("", json.dumps(value, sort_keys=True))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def plain(value: object, deep: int = 0) -> Any:
