@@ -39,8 +39,9 @@ def rademacher(rank: int, in_features: int, seed: int) -> Matrix:
 def to_bf16(values: Matrix) -> Matrix:
     """Round to the nearest bfloat16, ties to even."""
     bits = values.astype(np.float32).view(np.uint32).astype(np.uint64)
-    rounded = ((bits + 0x7FFF + ((bits >> np.uint64(16)) & np.uint64(1))) & np.uint64(0xFFFF0000)).astype(np.uint32)
-    return rounded.view(np.float32).astype(np.float64)
+    odd = (bits >> np.uint64(16)) & np.uint64(1)
+    upper = ((bits + np.uint64(0x7FFF) + odd) & np.uint64(0xFFFF0000)).astype(np.uint32)
+    return np.asarray(upper.view(np.float32), dtype=np.float64)
 
 
 @dataclass
