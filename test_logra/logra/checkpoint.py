@@ -36,6 +36,10 @@ def check(optimizer: LoGRA, saved: dict[str, Any]) -> None:
     if (header["controller"] is None) != (optimizer.controller is None):
         has, lacks = ("here", "the checkpoint") if header["controller"] is None else ("the checkpoint", "here")
         problems.append(f"controller: one in {has}, none in {lacks}".replace("in here", "here"))
+    elif optimizer.controller is not None:
+        # asked here, because its own load_state_dict comes when the rest has been taken over
+        differences = getattr(optimizer.controller, "differences", None)
+        problems += [f"controller: {line}" for line in differences(header["controller"])] if differences else []
     for i, (old, mine) in enumerate(zip_longest(header["groups"], _groups(optimizer), fillvalue="none")):
         if old != mine:
             problems.append(f"param group {i}: {old} in the checkpoint, {mine} here")

@@ -46,6 +46,7 @@ class Proposing(Protocol):
 
 def budget_schedule(update: int, *, start: float, end: float, horizon: int) -> float:
     """b_t: cosine from `start` at update 0 to `end` at update `horizon` - 1, flat from there."""
+    # the authors count the horizon's updates, so the last of them, horizon - 1, already has the end
     progress = min(update / max(horizon - 1, 1), 1.0)
     return end + 0.5 * (start - end) * (1.0 + math.cos(math.pi * progress))
 
@@ -123,6 +124,7 @@ class PredictedKLController:
         if self._spent:
             self.forget()
         total, count = responses.mismatch()
+        # rows keep their own copies of the ids; the batch may be freed
         room = self.settings["probe_responses"] - len(self._rows)
         if room > 0:
             self._rows += islice(responses.rows(self.settings["probe_max_tokens"]), room)
@@ -144,15 +146,20 @@ class PredictedKLController:
     def scale(self, model: nn.Module, directions: Directions, *, update: int) -> StepScale:
         """Probe the unrounded, unscaled `directions` and choose alpha. An error leaves the controller as it was."""
         s = self.settings
+        # K of the proposal as it is: alpha and the rounding of the factors come after, in `apply`
         kl, positions = self.predict(model, directions)
         budget = budget_schedule(update, start=s["budget_start"], end=s["budget_end"], horizon=s["horizon"])
+        # a second try of the same update must not count its mismatch twice
         before = self._before if update == self._update else self._mismatch
         mismatch = before
         total, count = self._sum(*self._gap) if s["mismatch"] else (0.0, 0)
+        # m <- 0.7 m + 0.3 max(0, mean(log p_rollout - log p_trainer)), an estimate of KL(rollout || trainer): that much
+        # of the budget is spent before the step. Without complete responses both stay.
         if count:
             mismatch = (1 - MISMATCH_WEIGHT) * before + MISMATCH_WEIGHT * max(0.0, total / count)
             budget = max(budget - mismatch, BUDGET_FLOOR * budget)
         alpha = kl_step_scale(kl, budget=budget, alpha_max=s["alpha_max"])
+        # nothing before this line changes the controller
         self._mismatch, self._before, self._update, self._spent = mismatch, before, update, True
         self.last = StepScale(alpha, kl, budget, mismatch, positions)
         return self.last
@@ -168,7 +175,9 @@ class PredictedKLController:
             )
         if self._method is None:
             self._method = self._verified_method(model, directions, rows[0])
+        # one response at a time: a dual pass holds two of everything, and padding would have to be masked
         sums = [self._probe(model, directions, row) for row in rows]
+        # the mean over all tokens of all ranks, so a long response weighs more than a short one
         total, count = self._sum(sum(part for part, _ in sums), sum(part for _, part in sums))
         return total / count, count
 
@@ -177,7 +186,8 @@ class PredictedKLController:
         method: str = self.settings["method"]
         if method == "difference":
             return method
-        ids = row.input_ids[None, :_VERIFIED_TOKENS]
+        # Once a run, for the same kernels run in each step. A short text will do, and needs no generated token.
+        ids = row.input_ids[None, :_VERIFIED_TOKENS]  # [1, L]
         forward = functools.partial(self.forward, model, ids, ids.shape[1])
         return probe(model, directions, forward, method=method, verify=True).method
 

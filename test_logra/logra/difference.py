@@ -36,6 +36,7 @@ def difference_tangents(layers: list[Carrier], forward: Callable[[], Tensor]) ->
     logits, coarse = _unmoved(layers, forward)
     step, tangent = _scaled(logits, layers, forward, _TARGET_16_BIT if coarse else _TARGET)
     if coarse:
+        # E[Cov_p(zdot + e1, zdot + e2)] = Var_p(zdot) for independent e1, e2; Var_p(zdot + e) = Var_p(zdot) + Var_p(e)
         return logits, (tangent, _central(layers, forward, step * _SECOND_STEP))
     return logits, (tangent,)
 
@@ -53,11 +54,13 @@ def check_tangent(
     trusted: in 16 bits, or where a random model divides by almost nothing, they disagree with each other.
     """
     step, wide = _scaled(logits, layers, forward, _TARGET)
-    ahead, behind = {}, {}  # what the layers read at +s and -s
+    ahead: dict[str, Tensor] = {}  # what each layer read at +s
+    behind: dict[str, Tensor] = {}  # and at -s
     narrow = _central(layers, forward, step * _NARROW, ahead, behind)
     spread, error = (_relative(logits, given - narrow, narrow) for given in (wide, tangent.to(narrow)))
     if not (error > _DISAGREEMENT and error > 3 * spread):
         return None, ""
+    # In the order of the calls: the first layer whose input moves otherwise than its tangent says is behind the loss.
     for name, found in inputs.items():
         expected = (ahead[name] - behind[name]) / (2 * step * _NARROW)
         missing = expected if found is None else found.to(expected) - expected
@@ -89,13 +92,13 @@ def _scaled(
     logits: Tensor, layers: list[Carrier], forward: Callable[[], Tensor], target: float
 ) -> tuple[float, Tensor]:
     """(a step whose own predicted KL is near `target`, the difference at it): K is quadratic, a few rounds find it."""
-    step = 1.0
+    step = 1.0  # the proposal itself
     for _ in range(_ROUNDS):
         tangent = _central(layers, forward, step)
         kl = _mean_kl(logits, tangent) * step**2
         if kl == 0 or target / 2 <= kl <= target * 2:
             break
-        # where the logits saturate or overflow, K says only that the step is far too long
+        # K(s) = s^2 K(1), hence the root. Where logits saturate or overflow, K says only that the step is far too long.
         step *= min(max(math.sqrt(target / kl), 1e-3), 1e3) if math.isfinite(kl) else 1e-3
     else:
         tangent = _central(layers, forward, step)
@@ -112,6 +115,7 @@ def _central(
     """(z(s) - z(-s)) / 2s in fp32 or better; the dictionaries receive samples of what the layers read at s and -s."""
     ahead = _moved(layers, forward, step, inputs_ahead)
     behind = _moved(layers, forward, -step, inputs_behind)
+    # z(s) - z(-s) = 2 s zdot + O(s^3): the curvature drops out, unlike in (z(s) - z(0)) / s
     dtype = torch.promote_types(ahead.dtype, torch.float32)
     return (ahead.to(dtype) - behind.to(dtype)) / (2 * step)
 
@@ -124,6 +128,7 @@ def _moved(
     def hook(carrier: Carrier) -> Callable[[nn.Module, Any, Tensor], Tensor]:
         def move(module: nn.Module, arguments: tuple[Tensor, ...], output: Tensor) -> Tensor:
             if inputs is not None:
+                # x at the moved weights of all layers before, so the sum of the hooks is the merged network, exactly
                 inputs[carrier.name] = sample(arguments[0])
             return changed_output(carrier, arguments[0], output, step)
 

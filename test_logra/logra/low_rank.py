@@ -30,6 +30,7 @@ def carriers(model: nn.Module, directions: Directions) -> list[Carrier]:
     """
     if not directions:
         raise ValueError("directions is empty: there is no layer to probe")
+    # Tied weights: lm_head and the embedding, or two projections, are one Parameter under several modules.
     owners: dict[int, nn.Module] = {}
     for module, factors in directions.items():
         owner = owners.setdefault(id(module.weight), module)
@@ -38,6 +39,7 @@ def carriers(model: nn.Module, directions: Directions) -> list[Carrier]:
         ):
             raise ValueError("two targets share one weight but not their factors: tied layers have one update")
     found = []
+    # named_modules gives a module that is reachable twice once: its hook fires on every call anyway
     for name, module in model.named_modules():
         owner = module if module in directions else owners.get(id(getattr(module, "weight", None)))
         if owner is not None:
@@ -58,8 +60,10 @@ def output_change(carrier: Carrier, x: Tensor) -> Tensor:
     """
     with torch.autocast(x.device.type, enabled=False):
         if isinstance(carrier.module, nn.Embedding):
+            # the output is rows of W, so the change is those rows of -D A: ids [...] to [..., k]
             return -(carrier.D[x] @ carrier.A)  # rows of W - s D A: [..., r] [r, k]
         dtype = torch.promote_types(x.dtype, torch.float32)
+        # (W - s D A) x^T = W x^T - s D (A x^T): two thin products, D A [d, k] is never formed
         projected = x.to(dtype) @ carrier.A.to(dtype).T  # [..., k] [k, r]
         return -(projected @ carrier.D.to(dtype).T)  # [..., r] [r, d]
 
@@ -71,7 +75,7 @@ def changed_output(carrier: Carrier, x: Tensor, output: Tensor, step: float) -> 
     computed again in fp32 from the operands that it used, and rounded once.
     """
     change = output_change(carrier, x)
-    exact = output
+    exact = output  # [..., d], exact enough in fp32
     if output.dtype in (torch.bfloat16, torch.float16) and isinstance(carrier.module, nn.Linear):
         exact = _linear_in_float32(carrier.module, x, output.dtype)
     return (exact.to(change.dtype) + step * change).to(output.dtype)

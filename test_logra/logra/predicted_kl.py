@@ -56,7 +56,10 @@ def half_covariance(
         raise ValueError(f"temperature must be positive and finite, not {temperature!r}; use the sampling temperature")
     if chunk < 1:
         raise ValueError(f"chunk must be at least one position, not {chunk!r}")
+    # [..., v] to [n, v]; a view where the logits are contiguous
     rows, *tangents = (given.detach().reshape(-1, logits.shape[-1]) for given in (logits, first, second))  # [n, v]
+    # KL(p(z) || p(z + zdot)) = 0.5 zdot^T (diag(p) - p p^T) zdot + O(zdot^3) = 0.5 Var_p(zdot): the Fisher information
+    # of a softmax in its logits, with z / T for z.
     count = rows.shape[0]
     chosen = torch.arange(count, device=rows.device) if mask is None else mask.reshape(-1).nonzero().squeeze(1)
     values = torch.empty(chosen.numel(), dtype=torch.float64, device=rows.device)

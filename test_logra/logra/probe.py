@@ -68,16 +68,19 @@ def forward_probe(
 ) -> Probe:
     """The exact derivative by forward-mode automatic differentiation."""
     with evaluating(model), reference_path(model):
+        # Dual numbers: each tensor carries d/ds at s = 0 beside its value, and each layer's hook adds its own share, so
+        # one pass sums the contributions of all layers to d logits / d s.
         with forward_ad.dual_level(), _emitting(model, layers) as flow:
             try:
                 output = forward()
             except (NotImplementedError, RuntimeError) as error:
                 raise _explained(error, flow) from error
-            if not flow.inputs:
+            if not flow.inputs:  # torch.nn.functional.linear on their weights, or another model's forward
                 raise MissingDerivative(
                     f"none of the {len(layers)} target layers was called: they are used without their forward method"
                 )
             logits, tangent = forward_ad.unpack_dual(output)
+        # tangents that were read before the level ended stay; those on the model's tensors are gone with it
         if tangent is None:
             last = list(flow.inputs)[-1]
             raise MissingDerivative(f"the derivative was lost before the logits, after {last}; {_ADVICE}")
@@ -130,6 +133,7 @@ class _Flow:
         reads what became of them, so o without a tangent is not.
         """
         self.inputs[carrier.name] = None if tangent is None else sample(tangent)
+        # stack[-1] is the carrier's own call: the pre-hook that pushes it comes before this hook
         caller = self.stack[-2] if len(self.stack) > 1 else None
         if caller is not None and tangent is None and not isinstance(carrier.module, nn.Embedding):
             address = x.untyped_storage().data_ptr()
@@ -154,7 +158,7 @@ def _emitting(model: nn.Module, layers: list[Carrier]) -> Iterator[_Flow]:
             hooks.callback(enter.remove)
             hooks.callback(leave.remove)
         for carrier in layers:
-            # first of all hooks: the tangent belongs to the layer's own output
+            # prepended, first of all hooks: the tangent belongs to the layer's own output
             hook = carrier.module.register_forward_hook(_emit(carrier, flow), prepend=True)
             hooks.callback(hook.remove)
         yield flow
@@ -162,11 +166,12 @@ def _emitting(model: nn.Module, layers: list[Carrier]) -> Iterator[_Flow]:
 
 def _emit(carrier: Carrier, flow: _Flow) -> Callable[[nn.Module, Any, Tensor], Tensor]:
     def hook(module: nn.Module, arguments: tuple[Tensor, ...], output: Tensor) -> Tensor:
+        # x [..., k] and y [..., d], with the tangents that the layers before have caused, None where there are none
         x, x_tangent = forward_ad.unpack_dual(arguments[0])
         y, y_tangent = forward_ad.unpack_dual(output)  # y_tangent = W x_tangent, from the layers before
         flow.saw(carrier, x, x_tangent)
         change = output_change(carrier, x)
-        if y_tangent is not None:
+        if y_tangent is not None:  # d(W x)/ds = W dx/ds + dW/ds x
             change = change + y_tangent
         dual: Tensor = forward_ad.make_dual(y, change.to(y.dtype))
         return dual
@@ -176,6 +181,8 @@ def _emit(carrier: Carrier, flow: _Flow) -> Callable[[nn.Module, Any, Tensor], T
 
 def _explained(error: Exception, flow: _Flow) -> Exception:
     """MissingDerivative for an error of forward mode, the error itself for any other."""
+    # torch has no exception of its own for this: "Trying to use forward AD with ... that does not support it", and for
+    # autograd.Function "You must implement the jvp function ... to use it with forward mode AD".
     text = str(error)
     if not any(mark in text for mark in ("forward AD", "forward mode AD", "jvp")):
         return error

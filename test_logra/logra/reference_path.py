@@ -53,6 +53,7 @@ def reference_path(model: nn.Module) -> Iterator[None]:
 
 
 def _use_eager_attention(model: nn.Module, restore: ExitStack) -> None:
+    # Masks are built for the implementation that the configuration names, so the name changes, not the function.
     configs: dict[int, Any] = {}
     for module in model.modules():
         config = getattr(module, "config", None)
@@ -67,6 +68,7 @@ def _use_eager_attention(model: nn.Module, restore: ExitStack) -> None:
 
 
 def _use_torch_kernels(model: nn.Module, restore: ExitStack) -> None:
+    # fla and causal-conv1d are called by name from the modelling module: for a while the name means the torch code.
     sources = {}
     for module in model.modules():
         source = sys.modules.get(type(module).__module__)

@@ -73,6 +73,7 @@ class Responses:
             blank = torch.zeros_like(prompt_ids, dtype=torch.float32)
             mismatch["rollout_logps"] = torch.cat([blank.to(rollout_logps), rollout_logps], dim=1)
             mismatch["trainer_logps"] = torch.cat([blank.to(trainer_logps), trainer_logps], dim=1)
+            # masked tokens may stand anywhere (tool results are masked inside a response), so the last one is looked up
             positions = torch.arange(counts.shape[1], device=counts.device)
             last = torch.where(counts, positions, 0).amax(dim=1, keepdim=True)  # [b, 1]
             ended = completion_ids.gather(1, last).squeeze(1) == eos_token_id
@@ -100,6 +101,7 @@ class Responses:
         """(sum of rollout - trainer log-probabilities, number of tokens) over the complete responses."""
         if self.rollout_logps is None or self.trainer_logps is None or self.completed is None:
             return 0.0, 0
+        # a cut response has no natural end, and the authors leave it out
         counts = self.generated.bool() & self.completed.bool()[:, None]  # [b, L]
         gaps = self.rollout_logps.double()[counts] - self.trainer_logps.double()[counts]
         total = float(gaps.sum())
