@@ -13,7 +13,7 @@ from specs.documents import DocumentError
 from .errors import PinError
 
 # Each module has `add_parser(commands)`, which sets `run(arguments) -> exit status`.
-COMMANDS = ("fetch_command", "status_command", "list_command", "verdict_command")
+COMMANDS = ("fetch_command", "status_command", "list_command", "verdict_command", "bump_command")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

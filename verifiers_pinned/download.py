@@ -1,4 +1,4 @@
-"""Downloads one wheel with pip, which checks its hash; the caller checks it again."""
+"""Downloads one wheel with pip, which checks its hash where there is one; the caller checks it again."""
 
 from __future__ import annotations
 
@@ -30,11 +30,7 @@ def pip_download(archive: Archive, into: Path) -> Path:
     requirements = into / "requirements.txt"
     requirements.write_text(f"{archive.name}=={archive.version} --hash=sha256:{archive.sha256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", *OPTIONS, "--dest", str(into), "-r", str(requirements)]
-    # pip unpacks and checks in its temporary folder: there it goes with ours, even after a kill.
-    environment = {**os.environ, "TMPDIR": str(into), "PYTHONUTF8": "1", "PIP_NO_COLOR": "1"}
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment, cwd=into
-    )
+    done = _pip(command, into)
     wheel = into / archive.file
     if done.returncode or not wheel.is_file():
         raise FetchError(f"{archive}: pip could not download it: {last_useful_line(done.stdout + done.stderr)}")
@@ -54,3 +50,32 @@ def last_useful_line(said: str) -> str:
         return "the package index cannot be reached, or lacks it; check the network and `pip config list`"
     errors = [line for line in lines if line.startswith("ERROR:") and line != "ERROR: Exception:"]
     return (errors or lines)[-1].removeprefix("ERROR: ")
+
+
+def pip_newest(name: str, version: str | None, into: Path) -> Path:
+    """The wheel of a distribution in a version, or in the newest, downloaded into the empty folder `into`.
+
+    Nothing is known of it yet, so nothing is checked but what pip checks. Raises `FetchError`.
+    """
+    wanted = name if version is None else f"{name}=={version}"
+    options = [option for option in OPTIONS if option != "--require-hashes"]
+    command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(into), wanted]
+    done = _pip(command, into)
+    wheels = sorted(into.glob("*.whl"))
+    if done.returncode or len(wheels) != 1:
+        raise FetchError(f"{wanted}: pip could not download it: {last_useful_line(done.stdout + done.stderr)}")
+    return wheels[0]
+
+
+def _pip(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    # pip unpacks and checks in its temporary folder: there it goes with ours, even after a kill.
+    environment = {**os.environ, "TMPDIR": str(folder), "PYTHONUTF8": "1", "PIP_NO_COLOR": "1"}
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=environment,
+        cwd=folder,
+    )

@@ -8,6 +8,7 @@ import sys
 from .cache import cache_root
 from .checkouts import given_checkouts
 from .fetch import fetch
+from .pin_folders import add_pins_dir, pin_folders
 from .pins import load_catalogue
 from .progress import megabytes, progress_for
 
@@ -21,11 +22,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--checkout", action="append", default=[], metavar="KEY=DIR", help="where a checkout lies")
     parser.add_argument("--offline", action="store_true", help="download nothing; say what is missing")
     parser.add_argument("--keep-wheels", action="store_true", help="keep the wheels too, not only what is used of them")
+    add_pins_dir(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    catalogue = load_catalogue()
+    catalogue = load_catalogue(pin_folders(arguments.pins_dir))
     report = fetch(
         catalogue,
         arguments.keys or [arguments.pins],

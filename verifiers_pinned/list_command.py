@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from .pin_folders import add_pins_dir, pin_folders
 from .pins import Catalogue, load_catalogue
 from .progress import megabytes
 from .records import Archive, Implementation
@@ -17,11 +18,12 @@ from .tables import print_table
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("list", help="list the pinned implementations", description=__doc__)
     parser.add_argument("--json", action="store_true", help="as JSON, with the names of the templates")
+    add_pins_dir(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    catalogue = load_catalogue()
+    catalogue = load_catalogue(pin_folders(arguments.pins_dir))
     if arguments.json:
         print(json.dumps([as_json(each) for each in catalogue.implementations.values()], indent=2))
         return 0

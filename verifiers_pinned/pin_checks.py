@@ -98,7 +98,11 @@ def check_across(documents: Sequence[Document]) -> Iterator[Problem]:
     """Problems between pin files: keys given twice, resources and implementations that no file declares."""
     kinds = ("implementations", "callers", "data", "resources")
     known: dict[str, dict[str, str]] = {kind: {} for kind in kinds}
+    sources: dict[str, str] = {}
     for document in documents:
+        first = sources.setdefault(document.data["name"], document.file)
+        if first != document.file:
+            yield document.problem(["name"], f"'{document.data['name']}' is declared in {first} too")
         for kind in kinds:
             for key in document.data.get(kind, {}):
                 first = known[kind].setdefault(key, document.file)

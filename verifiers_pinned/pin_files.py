@@ -11,6 +11,7 @@ from specs.documents import Document, DocumentError, Problem, open_document, rea
 
 from .coverage import Coverage, expand
 from .pin_checks import check_across, check_document
+from .pin_folders import PINS
 from .pins import Catalogue
 from .records import Archive, Caller, Checkout, Data, Entry, Implementation, Member, Replacement, Resource, Source
 
@@ -50,8 +51,13 @@ def read_catalogue(directories: Sequence[Path] | None = None) -> Catalogue:
 
 
 def _pin_paths(directories: Sequence[Path] | None) -> Iterator[Path]:
-    for directory in [ROOM / "pins"] if directories is None else directories:
+    for directory in [PINS] if directories is None else directories:
         yield from sorted(directory.glob("*.yaml"))
+
+
+def pin_path(key: str, directories: Sequence[Path]) -> Path:
+    """The file that pins the source `key`, which is its name."""
+    return next(path for path in _pin_paths(directories) if path.stem == key)
 
 
 def _catalogue(documents: Sequence[Document], collections: Mapping[str, tuple[str, ...]]) -> Catalogue:

@@ -8,6 +8,7 @@ from .cache import State, cache_root, state, wheel_path
 from .checkouts import given_checkouts, verify_checkout
 from .errors import CheckoutError
 from .list_command import summary
+from .pin_folders import add_pins_dir, pin_folders
 from .pins import Catalogue, load_catalogue
 from .records import Archive
 from .tables import print_table
@@ -19,12 +20,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser("status", help="say what is in the cache", description=__doc__)
     parser.add_argument("--verify", action="store_true", help="read and hash every file again")
     parser.add_argument("--checkout", action="append", default=[], metavar="KEY=DIR", help="where a checkout lies")
+    add_pins_dir(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """The exit status is 1 where something is damaged."""
-    catalogue = load_catalogue()
+    catalogue = load_catalogue(pin_folders(arguments.pins_dir))
     states = {archive: state(catalogue, archive, rehash=arguments.verify) for archive in catalogue.archives.values()}
     states_of_checkouts = _checkout_states(catalogue, arguments.checkout)
     rows = [_row(archive, found) for archive, found in states.items()]

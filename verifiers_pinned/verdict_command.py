@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .checkouts import given_checkouts
+from .pin_folders import add_pins_dir, pin_folders
 from .pins import Catalogue, load_catalogue
 from .requests import Desk, Request, RequestError
 from .session import Limits, Session
@@ -35,12 +36,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--guard", action="store_true", help="reject a blank text without asking, as most callers do")
     parser.add_argument("--seconds", type=float, default=Limits.seconds, help="time limit of one call (default: 5)")
     parser.add_argument("--json", action="store_true", help="one object for each implementation")
+    add_pins_dir(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        return _run(arguments, load_catalogue())
+        return _run(arguments, load_catalogue(pin_folders(arguments.pins_dir)))
     except RequestError as error:
         print("\n".join(f"error: {line}" for line in str(error).splitlines()), file=sys.stderr)
         return 2
