@@ -147,6 +147,26 @@ def test_a_module_used_twice_counts_twice() -> None:
     torch.testing.assert_close(probe(model, factors, lambda: model(x)).tangents[0], tangent)
 
 
+class ByKeyword(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(4, 6), nn.Linear(6, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.down(input=torch.tanh(self.up(input=x)))
+        return out
+
+
+@pytest.mark.parametrize("method", ["forward", "difference"])
+def test_a_layer_called_by_keyword_is_probed(method: str) -> None:
+    model, x = ByKeyword().double(), torch.randn(3, 4, dtype=torch.float64)
+    factors = random_update(model.children())
+    _, tangent = dense_derivative(model, factors, lambda: model(x))
+    torch.testing.assert_close(
+        probe(model, factors, lambda: model(x), method=method).tangents[0], tangent, rtol=1e-2, atol=1e-5
+    )
+
+
 def test_an_embedding_tied_to_a_target_moves_with_it() -> None:
     model = tiny_models.llama(tie_word_embeddings=True)
     factors, forward = random_update([model.lm_head]), logits_of(model, tokens())

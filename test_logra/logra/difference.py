@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from logra.low_rank import Carrier, changed_output
+from logra.low_rank import Carrier, changed_output, layer_input
 from logra.predicted_kl import half_covariance
 
 # Predicted KL in nats to which the step of a difference is scaled. The truncation error grows with it (SmolLM2-135M:
@@ -125,18 +125,19 @@ def _moved(
 ) -> Tensor:
     """The logits with every weight at W - step D A."""
 
-    def hook(carrier: Carrier) -> Callable[[nn.Module, Any, Tensor], Tensor]:
-        def move(module: nn.Module, arguments: tuple[Tensor, ...], output: Tensor) -> Tensor:
+    def hook(carrier: Carrier) -> Callable[[nn.Module, Any, Any, Tensor], Tensor]:
+        def move(module: nn.Module, arguments: tuple[Any, ...], options: dict[str, Any], output: Tensor) -> Tensor:
+            x = layer_input(arguments, options)
             if inputs is not None:
                 # x at the moved weights of all layers before, so the sum of the hooks is the merged network, exactly
-                inputs[carrier.name] = sample(arguments[0])
-            return changed_output(carrier, arguments[0], output, step)
+                inputs[carrier.name] = sample(x)
+            return changed_output(carrier, x, output, step)
 
         return move
 
     with ExitStack() as hooks:
         for carrier in layers:
-            hooks.callback(carrier.module.register_forward_hook(hook(carrier), prepend=True).remove)
+            hooks.callback(carrier.module.register_forward_hook(hook(carrier), prepend=True, with_kwargs=True).remove)
         return forward()
 
 

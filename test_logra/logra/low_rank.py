@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -50,6 +50,12 @@ def carriers(model: nn.Module, directions: Directions) -> list[Carrier]:
     if missing:
         raise ValueError(f"not a layer of the model: {missing[0]}, {len(missing)} of {len(directions)} targets")
     return found
+
+
+def layer_input(arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Tensor:
+    """What a layer was called with, as layer(x) or layer(input=x)."""
+    x: Tensor = arguments[0] if arguments else options["input"]
+    return x
 
 
 def output_change(carrier: Carrier, x: Tensor) -> Tensor:

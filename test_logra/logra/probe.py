@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.autograd import forward_ad
 
 from logra.difference import check_tangent, difference_tangents, sample
-from logra.low_rank import Carrier, Directions, carriers, output_change
+from logra.low_rank import Carrier, Directions, carriers, layer_input, output_change
 from logra.reference_path import evaluating, reference_path
 
 METHODS = ("auto", "forward", "difference")
@@ -159,15 +159,15 @@ def _emitting(model: nn.Module, layers: list[Carrier]) -> Iterator[_Flow]:
             hooks.callback(leave.remove)
         for carrier in layers:
             # prepended, first of all hooks: the tangent belongs to the layer's own output
-            hook = carrier.module.register_forward_hook(_emit(carrier, flow), prepend=True)
+            hook = carrier.module.register_forward_hook(_emit(carrier, flow), prepend=True, with_kwargs=True)
             hooks.callback(hook.remove)
         yield flow
 
 
-def _emit(carrier: Carrier, flow: _Flow) -> Callable[[nn.Module, Any, Tensor], Tensor]:
-    def hook(module: nn.Module, arguments: tuple[Tensor, ...], output: Tensor) -> Tensor:
+def _emit(carrier: Carrier, flow: _Flow) -> Callable[[nn.Module, Any, Any, Tensor], Tensor]:
+    def hook(module: nn.Module, arguments: tuple[Any, ...], options: dict[str, Any], output: Tensor) -> Tensor:
         # x [..., k] and y [..., d], with the tangents that the layers before have caused, None where there are none
-        x, x_tangent = forward_ad.unpack_dual(arguments[0])
+        x, x_tangent = forward_ad.unpack_dual(layer_input(arguments, options))
         y, y_tangent = forward_ad.unpack_dual(output)  # y_tangent = W x_tangent, from the layers before
         flow.saw(carrier, x, x_tangent)
         change = output_change(carrier, x)
