@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,8 @@ from verifiers_pinned.session import BatchResult
 from verifiers_pinned.verdicts import Verdict
 
 Response = tuple[str, str]  # its name, its text
+LONGEST_KEPT = 20_000
+"""Characters of a response that a row holds; what is longer is named by its id and the digest in the row."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,14 @@ def alarm_of(verdict: Verdict, detail: str | None, response: str) -> str | None:
     return "vacuous" if verdict is Verdict.accept and not response.strip() else None
 
 
+def kept(response: str) -> str:
+    """The response as a row holds it."""
+    if len(response) <= LONGEST_KEPT:
+        return response
+    digest = hashlib.sha256(response.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{response[:100]}... ({len(response):,} characters, sha256 {digest[:16]})"
+
+
 def call_rows(calls: Iterable[Call], result: BatchResult) -> dict[str, list[Any]]:
     """The columns of the rows of `calls`, in order; for `record_rows` and `reports.row.row_batch`."""
     calls = list(calls)
@@ -58,7 +69,7 @@ def call_rows(calls: Iterable[Call], result: BatchResult) -> dict[str, list[Any]
         "prompt": [call.prompt for call in calls],
         "instance": [call.instance for call in calls],
         "response_id": [call.response_id for call in calls],
-        "response": [call.response for call in calls],
+        "response": [kept(call.response) for call in calls],
         "verdict": [verdict.value for verdict in result.verdicts],
         "detail": details,
         "alarm": [

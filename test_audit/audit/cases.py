@@ -1,0 +1,41 @@
+"""Which cases a check of verifiers has: one for each selected implementation and each template that it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from specs import Template, load_templates
+from verifiers_pinned.plugin import needs_pins, selected
+
+
+def verifier_cases(metafunc: Any, wanted: Callable[[Template], bool] = lambda _: True) -> None:
+    """Parametrize a test that takes `implementation` and `template`; none where no test of verifiers is selected."""
+    if "implementation" not in metafunc.fixturenames:
+        return
+    templates = chosen_templates(wanted) if needs_pins(metafunc.config) else []
+    cases = [
+        pytest.param(each.key, template, id=f"{template.name}-{each.key}")
+        for each in (selected(metafunc.config) if templates else ())
+        for template in templates
+        if template.name in each.covers
+    ]
+    metafunc.parametrize(("implementation", "template"), cases)
+
+
+def template_cases(metafunc: Any, wanted: Callable[[Template], bool] = lambda _: True) -> None:
+    """Parametrize a test that takes `siblings`, the implementations that cover one `template`, where there are two."""
+    if "siblings" not in metafunc.fixturenames:
+        return
+    cases = []
+    for template in chosen_templates(wanted) if needs_pins(metafunc.config) else []:
+        siblings = tuple(each.key for each in selected(metafunc.config) if template.name in each.covers)
+        if len(siblings) > 1:
+            cases.append(pytest.param(siblings, template, id=template.name))
+    metafunc.parametrize(("siblings", "template"), cases)
+
+
+def chosen_templates(wanted: Callable[[Template], bool]) -> list[Template]:
+    return [template for template in load_templates().values() if wanted(template)]
