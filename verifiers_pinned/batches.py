@@ -66,9 +66,18 @@ class BatchResult:
 class Pieces:
     """The calls of one batch in the implementation's own words, cut into messages of bounded size."""
 
-    def __init__(self, address: Address, own: Translation, calls: Sequence[Call], guard: bool = False) -> None:
+    def __init__(
+        self,
+        address: Address,
+        own: Translation,
+        calls: Sequence[Call],
+        guard: bool = False,
+        seeds: Sequence[int] = (),
+        together: bool = False,
+    ) -> None:
         self.address = address
         self._own, self._calls, self._guard = own, calls, guard
+        self._seeds, self._together = seeds, together
         self._params: list[dict[str, Any]] = []
         self._which: list[int] = []
 
@@ -113,4 +122,5 @@ class Pieces:
             used: dict[int, int] = {}
             which = [used.setdefault(number, len(used)) for number in which]
             params = [params[number] for number in used]
-        return Batch(self.address, params, which, texts, self._guard)
+        seeds = [self._seeds[index] for index in piece] if self._seeds else ()
+        return Batch(self.address, params, which, texts, self._guard, seeds, self._together)

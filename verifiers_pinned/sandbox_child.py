@@ -34,8 +34,9 @@ from verifiers_pinned.sandbox_board import (
     TIMEOUT,
     Board,
 )
-from verifiers_pinned.sandbox_nltk import downloads_asked, prepare_resources
+from verifiers_pinned.sandbox_nltk import downloads_asked, prepare_resources, reseeding
 from verifiers_pinned.sandbox_random import DrawSeeder
+from verifiers_pinned.sandbox_threads import Together
 from verifiers_pinned.sandbox_wire import read_message, write_message
 from verifiers_pinned.verdicts import VerifierUnavailable, answer_of
 
@@ -65,13 +66,18 @@ class Terms:
 
 @dataclass(frozen=True)
 class Batch:
-    """Calls of one template: call k is `params[which[k]]` and `texts[k]`; `guard` rejects a blank text uncalled."""
+    """Calls of one template: call k is `params[which[k]]` and `texts[k]`; `guard` rejects a blank text uncalled.
+
+    `seeds`, one a call, take the place of the session's. `together` makes all calls at once, each in a thread.
+    """
 
     address: Address
     params: Sequence[Mapping[str, Any]]
     which: Sequence[int]
     texts: Sequence[str]
     guard: bool
+    seeds: Sequence[int] = ()
+    together: bool = False
 
     def cases(self) -> list[tuple[Mapping[str, Any], str]]:
         """Lists in the params are copied for each call: some checkers sort or extend what they are given."""
@@ -117,7 +123,11 @@ def _prepare(terms: Terms, board: Board, seeder: DrawSeeder) -> Mapping[str, Any
 
 def _answer(check: Check, batch: Batch, terms: Terms, board: Board, seeder: DrawSeeder) -> None:
     cases = batch.cases()
-    seeder.begin_batch(cases)
+    seeder.begin_batch(cases, batch.seeds)
+    if batch.seeds:
+        check = reseeding(check, batch.seeds, board.clock)
+    if batch.together:
+        check = Together(check, cases)
     sandbox_guards.limit_memory(terms.memory_bytes)
     limit = int(terms.seconds * 1e9)
     clock = board.clock

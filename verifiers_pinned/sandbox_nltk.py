@@ -6,9 +6,12 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from verifiers_pinned.calling import Check
+from verifiers_pinned.sandbox_board import INDEX
 
 _asked: set[str] = set()
 
@@ -35,6 +38,29 @@ def prepare_resources(roots: tuple[str, ...], seed: int) -> None:
         nltk.download = nltk.downloader.download = _recorder(roots)
     if "langdetect" in sys.modules:
         sys.modules["langdetect"].DetectorFactory.seed = seed  # type: ignore[attr-defined]
+
+
+def reseeding(check: Check, seeds: Sequence[int], clock: memoryview) -> Check:
+    """`check` with langdetect's seed set to that of the running call, where langdetect is imported."""
+    if "langdetect" not in sys.modules:
+        return check
+    factory = sys.modules["langdetect"].DetectorFactory
+
+    def reseeded(params: Mapping[str, Any], text: str) -> object:
+        factory.seed = seeds[clock[INDEX]]
+        try:
+            return check(params, text)
+        finally:
+            factory.seed = before
+
+    before = factory.seed
+    return reseeded
+
+
+def forget_profiles() -> None:
+    """Bring langdetect to the state after its import, where the first detection loads the profiles."""
+    if "langdetect" in sys.modules:
+        sys.modules["langdetect"].detector_factory._factory = None
 
 
 def downloads_asked() -> list[str]:

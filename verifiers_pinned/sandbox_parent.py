@@ -51,7 +51,7 @@ class Death:
 class Zygote:
     """One fresh process without the owner's threads, modules or hash seed, from which children are forked."""
 
-    def __init__(self) -> None:
+    def __init__(self, hash_seed: int = 0) -> None:
         if not (hasattr(os, "fork") and hasattr(socket, "send_fds") and hasattr(os, "memfd_create")):
             raise SandboxLost(f"pinned verifiers run on Linux only: {sys.platform} cannot fork and pass descriptors")
         self.scratch = tempfile.mkdtemp(prefix="assay-")
@@ -65,7 +65,7 @@ class Zygote:
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
                 cwd=self.scratch,
-                env=_environment(),
+                env=_environment(hash_seed),
             )
 
     def fork(self, preload: Iterable[str]) -> Child:
@@ -193,13 +193,13 @@ class Child:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
-def _environment() -> dict[str, str]:
-    """The owner's environment with a fixed hash seed, and this package where an import can find it."""
+def _environment(hash_seed: int) -> dict[str, str]:
+    """The owner's environment with this hash seed, and this package where an import can find it."""
     home = str(Path(__file__).resolve().parent.parent)
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     return {
         **os.environ,
-        "PYTHONHASHSEED": "0",
+        "PYTHONHASHSEED": str(hash_seed),
         "PYTHONPATH": os.pathsep.join([*paths, home]),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONWARNINGS": "ignore",

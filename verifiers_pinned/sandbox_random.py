@@ -20,16 +20,17 @@ Cases = Sequence[tuple[Mapping[str, Any], str]]
 class DrawSeeder:
     """Stands in front of the module-level functions of `random`; a call that draws nothing pays nothing.
 
-    The first draw of a call seeds the hidden generator from (session seed, params, text) and sets the call's flag, so
-    a verdict depends neither on the calls before it nor on the process. An explicit `random.seed(value)` is left as it
-    is. Not covered: `random.SystemRandom`, `os.urandom`, `secrets`, numpy's generators and a verifier's own
-    `random.Random()`.
+    The first draw of a call seeds the hidden generator from (seed, params, text) and sets the call's flag, so a verdict
+    depends neither on the calls before it nor on the process. The seed is the session's, or the call's own. An explicit
+    `random.seed(value)` is left as it is. Not covered: `random.SystemRandom`, `os.urandom`, `secrets`, numpy's
+    generators and a verifier's own `random.Random()`.
     """
 
     def __init__(self) -> None:
         self._seed = 0
         self._seeded = -1
         self._cases: Cases = ()
+        self._seeds: Sequence[int] = ()
         self._board: Board | None = None
         self._reseed = random.seed
 
@@ -45,8 +46,8 @@ class DrawSeeder:
         self._seed, self._board = seed, board
         self._reseed(seed)
 
-    def begin_batch(self, cases: Cases) -> None:
-        self._cases, self._seeded = cases, -1
+    def begin_batch(self, cases: Cases, seeds: Sequence[int] = ()) -> None:
+        self._cases, self._seeds, self._seeded = cases, seeds, -1
 
     def _drawing(self, draw: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(draw)
@@ -77,10 +78,11 @@ class DrawSeeder:
             return
         self._seeded = index
         board.flags[index] |= DREW_RANDOM
-        self._reseed(call_seed(self._seed, *self._cases[index]))
+        seed = self._seeds[index] if self._seeds else self._seed
+        self._reseed(call_seed(seed, *self._cases[index]))
 
 
 def call_seed(seed: int, params: Mapping[str, Any], text: str) -> int:
-    """64 bits that only the session's seed, the params (in any order) and the text decide."""
+    """64 bits that only the seed, the params (in any order) and the text decide."""
     told = _dumps([seed, params, text], sort_keys=True, default=repr)
     return int.from_bytes(_digest(told.encode(), digest_size=8).digest(), "big")
