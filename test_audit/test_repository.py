@@ -129,3 +129,11 @@ def test_every_dependency_has_its_version_in_the_constraints():
     declared = [Requirement(text) for text in importlib.metadata.requires("assay-verifiers") or ()]
     wanted = {canonicalize_name(r.name) for r in declared if "gpu" not in str(r.marker)}
     assert wanted - constrained == set()
+
+
+def test_every_package_is_declared():
+    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("packages = [")[2].partition("]")[0]
+    roots = [ROOT / room for room in ("specs", "oracles", "verifiers_pinned", "reports", "test_logra", "test_rl")]
+    found = {p.parent.relative_to(ROOT) for root in roots for p in root.rglob("__init__.py")}
+    names = {".".join(p.parts[1:] if p.parts[0].startswith("test_") else p.parts) for p in found}
+    assert set(re.findall(r'"([^"]+)"', declared)) == names
