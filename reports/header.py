@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import secrets
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from specs import ROOM
+from specs.digest import specs_digest
 
 # What decides verdicts or how they are stored; the rest of an environment does not reach a row.
 PACKAGES = (
@@ -60,17 +60,6 @@ def run_header(
                 raise ValueError(f"two plugins give the run header a different {name!r}: {header[name]!r}, {value!r}")
             header[name] = value
     return header
-
-
-def specs_digest(directories: Sequence[Path]) -> str:
-    """SHA-256 over the path and the text of every spec, schema and list below the directories."""
-    digest = hashlib.sha256()
-    for directory in directories:
-        files = [path for path in directory.rglob("*") if path.suffix in (".yaml", ".json") and path.is_file()]
-        for path in sorted(files):
-            content = path.read_bytes()
-            digest.update(f"{path.relative_to(directory).as_posix()}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()
 
 
 def git_state(root: Path) -> dict[str, Any] | None:

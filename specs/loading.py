@@ -11,6 +11,7 @@ from .problems import in_order, shown_path
 from .rules import rule_problems
 from .schemas import ROOM, schema
 from .templates import Template
+from .verifiers import own_verifiers, verifier_problems
 
 ELSEWHERE = ("adjudications",)
 COLLECTION = re.compile(r"[a-z][a-z0-9_]*")
@@ -70,6 +71,8 @@ def read_template(path: Path, depth: int = 3) -> Template:
         raise DocumentError([_about(path, f"a template's file name ends in .yaml; rename it to {path.stem}.yaml")])
     document, problems = examine(path, schema("template"))
     problems += rule_problems(document, place=f"{parts[-2]}:{path.stem}", sound=not problems)
+    if not problems:
+        problems += verifier_problems(document, path.parent)
     if not COLLECTION.fullmatch(collection := parts[-3]):
         problems.append(_about(path, f"the folder {collection!r} is not lower-case letters, digits and underscores"))
     if problems:
@@ -87,6 +90,7 @@ def read_template(path: Path, depth: int = 3) -> Template:
         constants=data.get("constants", {}),
         draws=parameters.get("draw", {}),
         flags=tuple(data.get("flags", ())),
+        verifiers=own_verifiers(data, path.parent),
     )
 
 

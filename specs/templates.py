@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from .complaints import complaints
 from .problems import did_you_mean, dotted
+from .verifiers import OwnVerifier
 from .wording import fill
 
 
@@ -41,7 +42,7 @@ class Template:
     `name` is `collection/family:name`, `id` is `family:name`. `parameters` is a JSON Schema for the arguments,
     `unworded` the parameters that the wording leaves out, `shown` how the wording writes some values, `constants` what
     is the same in every instance, `draws` how arguments are drawn: `small` and `upstream`, or empty. `flags` are names
-    from flags.yaml.
+    from flags.yaml, `verifiers` functions of a user's own that check it.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Template:
     constants: Mapping[str, str | list[str]] = field(default_factory=dict, hash=False)
     draws: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict, hash=False)
     flags: tuple[str, ...] = ()
+    verifiers: tuple[OwnVerifier, ...] = ()
 
     @property
     def parameter_names(self) -> tuple[str, ...]:

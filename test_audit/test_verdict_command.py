@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from specs import load_templates
 from verifiers_pinned import verdict_command
 from verifiers_pinned.__main__ import main
 from verifiers_pinned.miniatures import catalogue_of, of_body
@@ -23,7 +24,7 @@ SOURCES = {
 def verdict(tmp_path, monkeypatch, capsys):
     covers = {NO_COMMA: "test:it", WORDS: "test:it", "local/unspecified:one": "test:it"}
     catalogue, checkouts = catalogue_of(tmp_path, SOURCES, covers=covers)
-    monkeypatch.setattr(verdict_command, "load_catalogue", lambda: catalogue)
+    monkeypatch.setattr(verdict_command, "load_added", lambda _: (catalogue, load_templates()))
     options = [f"--checkout={key}={folder}" for key, folder in checkouts.items()]
 
     def run(*arguments):

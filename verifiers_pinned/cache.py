@@ -19,7 +19,7 @@ import platformdirs
 
 from .checkouts import verify_checkout
 from .pins import Catalogue
-from .records import Archive, Implementation, Member, Source
+from .records import Archive, Implementation, Local, Member, Source
 
 STAMP = ".verified.json"
 CHUNK_BYTES = 1 << 20
@@ -122,6 +122,8 @@ def installed(
 
 
 def _folder(source: Source, members: tuple[Member, ...], checkouts: Mapping[str, Path]) -> Path | Missing:
+    if isinstance(source, Local):
+        return source.folder
     if not isinstance(source, Archive):
         if source.key not in checkouts:
             return Missing(f"not given: --checkout {source.key}=DIR")

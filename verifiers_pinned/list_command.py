@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from .pin_folders import add_pins_dir, pin_folders
-from .pins import Catalogue, load_catalogue
+from .pin_folders import add_pins_dir, add_specs, load_added
+from .pins import Catalogue
 from .progress import megabytes
-from .records import Archive, Implementation
+from .records import Checkout, Implementation, digest_of
 from .tables import print_table
 
 
@@ -19,11 +19,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser("list", help="list the pinned implementations", description=__doc__)
     parser.add_argument("--json", action="store_true", help="as JSON, with the names of the templates")
     add_pins_dir(parser)
+    add_specs(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    catalogue = load_catalogue(pin_folders(arguments.pins_dir))
+    catalogue, _ = load_added(arguments)
     if arguments.json:
         print(json.dumps([as_json(each) for each in catalogue.implementations.values()], indent=2))
         return 0
@@ -45,7 +46,7 @@ def as_json(implementation: Implementation) -> Mapping[str, Any]:
         "style": implementation.style,
         "source": source.key,
         "version": source.version,
-        "digest": source.sha256 if isinstance(source, Archive) else source.commit,
+        "digest": next(iter(digest_of(source).values())),
         "default": implementation.default,
         "templates": sorted(implementation.covers),
         "not_covered": dict(implementation.not_covered),
@@ -70,6 +71,6 @@ def _counts(implementation: Implementation) -> str:
 
 
 def _default(implementation: Implementation) -> str:
-    if not isinstance(implementation.source, Archive):
+    if isinstance(implementation.source, Checkout):
         return "if given"
     return "yes" if implementation.default else "no"

@@ -35,7 +35,19 @@ from pathlib import Path
 from specs.documents import did_you_mean
 
 from .errors import PinError
-from .records import Archive, Caller, Checkout, Data, Entry, Implementation, Member, Replacement, Resource, Source
+from .records import (
+    Archive,
+    Caller,
+    Checkout,
+    Data,
+    Entry,
+    Implementation,
+    Local,
+    Member,
+    Replacement,
+    Resource,
+    Source,
+)
 
 __all__ = [
     "Archive",
@@ -113,6 +125,8 @@ class Catalogue:
     def _declared(self) -> dict[str, tuple[Member, ...]]:
         found: dict[str, dict[str, Member]] = {key: {} for key in (*self.archives, *self.checkouts)}
         for source, members in self._uses():
+            if isinstance(source, Local):
+                continue  # not fetched, and compared with nothing
             found[source.key].update((member.path, member) for member in members)
         return {key: tuple(members[path] for path in sorted(members)) for key, members in found.items()}
 

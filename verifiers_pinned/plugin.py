@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from specs import Template, load_templates
+from specs.digest import specs_digest
 from specs.documents import DocumentError
 
 from .cache import Missing, installed
@@ -15,15 +17,18 @@ from .checkouts import given_checkouts
 from .errors import PinError
 from .fetch import fetch
 from .marks import may_select
+from .own_verifiers import with_own_verifiers
+from .pin_folders import PINS_HELP, SPECS_HELP, pin_folders, spec_folders
 from .pins import Catalogue, UnknownPin, load_catalogue
 from .progress import progress_for
-from .records import Archive, Implementation
+from .records import Implementation, digest_of
 from .session import Session
 
 # Tests with one of these markers call pinned verifiers.
 NEED_PINS = ("audit", "panel")
 
 _CATALOGUE = pytest.StashKey[Catalogue]()
+_TEMPLATES = pytest.StashKey[dict[str, Template]]()
 _CHECKOUTS = pytest.StashKey[dict[str, Path]]()
 
 
@@ -35,6 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--checkout", action="append", default=[], metavar="KEY=DIR", help="where a pinned checkout lies (repeatable)"
     )
+    group.addoption("--pins-dir", action="append", default=[], type=Path, metavar="DIR", help=PINS_HELP)
+    group.addoption("--specs", action="append", default=[], type=Path, metavar="DIR", help=SPECS_HELP)
     group.addoption("--offline", action="store_true", help="download no pinned files; fail where some are missing")
 
 
@@ -73,11 +80,11 @@ def pytest_assay_run_header(config: pytest.Config) -> Mapping[str, object]:
     pins: dict[str, dict[str, str]] = {}
     for each in selected(config):
         source = each.source
-        digest = {"sha256": source.sha256} if isinstance(source, Archive) else {"commit": source.commit}
         found = installed(catalogue, each, checkouts)
         not_run = {"not_run": found.reason} if isinstance(found, Missing) else {}
-        pins[each.key] = {"version": source.version, **digest, **not_run}
-    return {"pins": pins}
+        pins[each.key] = {"version": source.version, **digest_of(source), **not_run}
+    own = config.option.specs
+    return {"pins": pins, **({"own_specs": specs_digest(own)} if own else {})}
 
 
 @pytest.fixture(scope="session")
@@ -108,10 +115,21 @@ def catalogue_of(config: pytest.Config) -> Catalogue:
     """All pins, read once; for parametrizing at collection."""
     if _CATALOGUE not in config.stash:
         try:
-            config.stash[_CATALOGUE] = load_catalogue()
-        except DocumentError as error:
+            pins = load_catalogue(pin_folders(config.option.pins_dir))
+            config.stash[_CATALOGUE] = with_own_verifiers(pins, templates_of(config).values())
+        except (DocumentError, PinError) as error:
             raise pytest.UsageError(f"the pins are wrong:\n{error}") from None
     return config.stash[_CATALOGUE]
+
+
+def templates_of(config: pytest.Config) -> dict[str, Template]:
+    """All templates, those of `--specs` with ours, read once; for parametrizing at collection."""
+    if _TEMPLATES not in config.stash:
+        try:
+            config.stash[_TEMPLATES] = load_templates(spec_folders(config.option.specs))
+        except DocumentError as error:
+            raise pytest.UsageError(f"the specs are wrong:\n{error}") from None
+    return config.stash[_TEMPLATES]
 
 
 def checkouts_of(config: pytest.Config) -> dict[str, Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -51,7 +52,29 @@ class Checkout:
         return f"{self.key} at {self.version}"
 
 
-Source = Archive | Checkout
+@dataclass(frozen=True)
+class Local:
+    """A file of the user's own, read where it lies; `sha256` is that of its content when it was named."""
+
+    key: str
+    folder: Path
+    file: str
+    sha256: str
+
+    @property
+    def version(self) -> str:
+        return self.sha256[:12]
+
+    def __str__(self) -> str:
+        return f"{self.folder / self.file}"
+
+
+Source = Archive | Checkout | Local
+
+
+def digest_of(source: Source) -> dict[str, str]:
+    """What pins a source, under its name."""
+    return {"commit": source.commit} if isinstance(source, Checkout) else {"sha256": source.sha256}
 
 
 @dataclass(frozen=True)

@@ -34,9 +34,9 @@ class Request:
 class Desk:
     """Checks requests, remembering what it has checked: files repeat the same few params."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, templates: Mapping[str, Template] | None = None) -> None:
         self._catalogue = catalogue
-        self._specs: dict[str, Template] = load_templates()
+        self._specs = load_templates() if templates is None else templates
         self._covering: dict[str, list[str]] = {}
         for key, each in catalogue.implementations.items():
             for template in each.covers:

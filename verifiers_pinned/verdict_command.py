@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from specs import Template
+
 from .checkouts import given_checkouts
-from .pin_folders import add_pins_dir, pin_folders
-from .pins import Catalogue, load_catalogue
+from .pin_folders import add_pins_dir, add_specs, load_added
+from .pins import Catalogue
 from .requests import Desk, Request, RequestError
 from .session import Limits, Session
 from .tables import print_table
@@ -37,19 +39,20 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--seconds", type=float, default=Limits.seconds, help="time limit of one call (default: 5)")
     parser.add_argument("--json", action="store_true", help="one object for each implementation")
     add_pins_dir(parser)
+    add_specs(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        return _run(arguments, load_catalogue(pin_folders(arguments.pins_dir)))
+        return _run(arguments, *load_added(arguments))
     except RequestError as error:
         print("\n".join(f"error: {line}" for line in str(error).splitlines()), file=sys.stderr)
         return 2
 
 
-def _run(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
-    desk = Desk(catalogue)
+def _run(arguments: argparse.Namespace, catalogue: Catalogue, templates: Mapping[str, Template]) -> int:
+    desk = Desk(catalogue, templates)
     desk.check_implementations(arguments.implementation)
     try:
         limits = Limits(seconds=arguments.seconds)
