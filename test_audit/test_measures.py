@@ -67,6 +67,7 @@ def test_a_paragraph_is_not_blank_and_holds_no_blank_line(text):
         ("word_runs", "... \U0001f642", []),
         ("letters", "a1é中_", ["a", "é", "中"]),
         ("digits", "a1٢", ["1", "٢"]),
+        ("ascii_punctuation", "a_b-\u2014 \u2026.5", ["_", "-", "."]),
         ("characters", "é👨\u200d👩\u200d👧🇩🇪\r\n", ["é", "👨\u200d👩\u200d👧", "🇩🇪", "\r\n"]),
         ("lines", "a\r\nb\rc\n\nd\n", ["a", "b", "c", "", "d"]),
         ("lines", "", []),

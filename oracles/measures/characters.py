@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import string
+
 import regex
 
-__all__ = ["characters", "digits", "letters"]
+__all__ = ["ascii_punctuation", "characters", "digits", "letters"]
 
 _CLUSTERS = regex.compile(r"\X")
 _LETTERS = regex.compile(r"\p{L}")
 _DIGITS = regex.compile(r"\p{Nd}")
+_PUNCTUATION = frozenset(string.punctuation)
+
+
+def ascii_punctuation(text: str) -> list[str]:
+    return [character for character in text if character in _PUNCTUATION]
 
 
 def characters(text: str) -> list[str]:
