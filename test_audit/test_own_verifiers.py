@@ -1,5 +1,7 @@
 """A user's own template and verifier: one YAML and one function, and it is called, listed and audited like the rest."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -163,6 +165,15 @@ def run(project, *arguments):
 @pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "one-worker"])
 def test_an_audit_has_cases_of_it(project, own, workers):
     run(project, f"--specs={own}", *workers).assert_outcomes(passed=1)
+
+
+@pytest.mark.slow
+def test_one_yaml_and_one_function_have_cases_in_every_family(own):
+    options = ["-m", "audit", f"--specs={own}", "--collect-only", "-q", "-p", "no:cacheprovider", "-k", "bangs"]
+    command = [sys.executable, "-m", "pytest", *options, "test_audit"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+    cases = [line for line in told.splitlines() if "[local/count:bangs-checks_few_bangs" in line]
+    assert {case.partition("::")[0].rpartition("/")[2] for case in cases} >= {"test_probes.py", "test_hostile.py"}
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from specs import Template, load_templates
-from verifiers_pinned.plugin import needs_pins, selected
+from specs import Template
+from verifiers_pinned.plugin import needs_pins, selected, templates_of
 
 
 def verifier_cases(metafunc: Any, wanted: Callable[[Template], bool] = lambda _: True) -> None:
     """Parametrize a test that takes `implementation` and `template`; none where no test of verifiers is selected."""
     if "implementation" not in metafunc.fixturenames:
         return
-    templates = chosen_templates(wanted) if needs_pins(metafunc.config) else []
+    templates = chosen_templates(metafunc.config, wanted) if needs_pins(metafunc.config) else []
     cases = [
         pytest.param(each.key, template, id=f"{template.name}-{each.key}")
         for each in (selected(metafunc.config) if templates else ())
@@ -30,12 +30,12 @@ def template_cases(metafunc: Any, wanted: Callable[[Template], bool] = lambda _:
     if "siblings" not in metafunc.fixturenames:
         return
     cases = []
-    for template in chosen_templates(wanted) if needs_pins(metafunc.config) else []:
+    for template in chosen_templates(metafunc.config, wanted) if needs_pins(metafunc.config) else []:
         siblings = tuple(each.key for each in selected(metafunc.config) if template.name in each.covers)
         if len(siblings) > 1:
             cases.append(pytest.param(siblings, template, id=template.name))
     metafunc.parametrize(("siblings", "template"), cases)
 
 
-def chosen_templates(wanted: Callable[[Template], bool]) -> list[Template]:
-    return [template for template in load_templates().values() if wanted(template)]
+def chosen_templates(config: pytest.Config, wanted: Callable[[Template], bool]) -> list[Template]:
+    return [template for template in templates_of(config).values() if wanted(template)]
