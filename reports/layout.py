@@ -47,6 +47,10 @@ def _listed(names: Sequence[str], shown: int) -> str:
     return ", ".join(names[:shown]) + (f" +{len(names) - shown}" if shown < len(names) else "")
 
 
+def _more(names: Sequence[str]) -> str:
+    return f" +{len(names) - 1}" if len(names) > 1 else ""
+
+
 def cut(text: str, width: int) -> str:
     """At most `width` characters, the last two dots where something is missing."""
     return text if len(text) <= width else text[: max(0, width - 2)] + ".."
@@ -61,13 +65,18 @@ class Line(NamedTuple):
 
 
 class Columns:
-    """Right-aligned cells as wide as the widest, and names in what is left of the width."""
+    """Right-aligned cells as wide as the widest, and names in what is left of the width.
+
+    Columns stand closer where else a group would have no whole name.
+    """
 
     def __init__(self, heads: Sequence[str], groups: Sequence[Group], width: int) -> None:
         cells = [heads, *(group.cells for group in groups)]
         self._heads = heads
         self._widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        self._left = width - sum(self._widths) - 2 * len(self._widths)
+        longest = max((min(map(len, group.names)) + len(_more(group.names)) for group in groups), default=0)
+        self._gap = 2 if longest + 2 <= width - sum(self._widths) - 2 * len(self._widths) else 1
+        self._left = width - sum(self._widths) - self._gap * len(self._widths)
 
     def head(self, title: str) -> Line:
         return Line(self._line(cut(title, self._left), self._heads))
@@ -88,7 +97,7 @@ class Columns:
 
     def _line(self, left: str, cells: Sequence[str]) -> str:
         aligned = (cell.rjust(width) for cell, width in zip(cells, self._widths, strict=True))
-        return "  ".join([left.ljust(self._left), *aligned])
+        return (" " * self._gap).join([left.ljust(self._left), *aligned])
 
 
 def legend(lines: Sequence[Line], width: int) -> list[Line]:

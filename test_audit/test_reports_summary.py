@@ -154,6 +154,11 @@ def test_a_name_that_fits_goes_before_one_that_would_be_cut():
     assert fitted(["if_verifiable_ifbench", "lm_eval", "helm"], 20) == ("helm, lm_eval +1", ("if_verifiable_ifbench",))
 
 
+def test_a_name_is_whole_where_closer_columns_make_room():
+    lines = summary_lines(run_of(liar("checks_few_bangs", "accept", prompts=120)))
+    assert line_with(lines, "  checks_few_bangs").split()[1:3] == ["120", "100.0"]
+
+
 def test_names_that_do_not_fit_are_told_once():
     names = [f"implementation_{number:02d}" for number in range(12)]
     lines = summary_lines(run_of(*(liar(name, "accept") for name in names)))
