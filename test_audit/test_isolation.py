@@ -35,6 +35,14 @@ BODIES = {
         except: pass
         return True
     """,
+    "rewords": """
+        try:
+            if value == 'bad': spin()
+        except: raise ValueError('bad input')
+        return True
+    """,
+    "hangs_in_its_message": "if value == 'bad': raise Endless\nreturn True",
+    "tells_at_length": "raise ValueError('/-' * 5_000_000)",
     "backtracks": "import re\nreturn bool(re.match('(a+)+$', value * 40 + 'b')) if value == 'a' else True",
     "counts_in_c": "return sum(range(1 << 40 if value == 'bad' else 1)) == 0",
     "segfaults": "import ctypes\nreturn ctypes.string_at(0) == b'' if value == 'bad' else True",
@@ -64,6 +72,8 @@ BODIES = {
     "asks_names": "import socket\nsocket.getaddrinfo('localhost', 80)",
     "starts_processes": "import subprocess\nsubprocess.run(['true'])",
     "forks": "import os\nos.fork()",
+    "spawns": "import multiprocessing as mp\nmp.get_context('spawn').Process(target=print).start()",
+    "keeps_a_database": "import sqlite3\nsqlite3.connect('/tmp/assay-must-not-exist')",
     "prints": "import sys\nfor _ in range(2000): print(value * 100); print(value, file=sys.stderr)\nreturn True",
     "spoils_params": "self.kwargs['words'].append('x')\nreturn len(self.kwargs['words']) == 2",
     "draws": "import random\nreturn random.random() < 0.5",
@@ -71,6 +81,9 @@ BODIES = {
 PRELUDE = """
 class Wordless(Exception):
     def __str__(self): raise ValueError
+
+class Endless(Exception):
+    def __str__(self): spin()
 
 def spin():
     while True: pass
@@ -98,6 +111,7 @@ def ask(session, key, *texts, params=None):
         ("crashes_without_words", "Wordless: (its message cannot be read)"),
         ("nothing", "returned NoneType, not a boolean"),
         ("number", "returned int, not a boolean"),
+        ("tells_at_length", "ValueError: -"),
         ("exits", "SystemExit: 3"),
         ("kills_itself", "process killed by signal 9 (SIGKILL)"),
         ("recurses", "RecursionError: maximum recursion depth exceeded"),
@@ -107,6 +121,8 @@ def ask(session, key, *texts, params=None):
         ("asks_names", "Refused: a pinned verifier may not use the network (socket.getaddrinfo)"),
         ("starts_processes", "Refused: a pinned verifier may not start or signal processes (subprocess.Popen)"),
         ("forks", "Refused: a pinned verifier may not start or signal processes (os.fork)"),
+        ("spawns", "Refused: a pinned verifier may not start or signal processes"),
+        ("keeps_a_database", "Refused: a pinned verifier may not open a database outside its scratch folder"),
     ],
 )
 def test_a_misdeed_is_a_crash_that_says_what_happened(session, key, told):
@@ -123,6 +139,8 @@ def test_a_misdeed_is_a_crash_that_says_what_happened(session, key, told):
         ("hangs_and_swallows", "timeout", "killed after 0.3 s, for the call did not heed the time limit"),
         ("counts_in_c", "timeout", "killed after 0.3 s, for the call did not heed the time limit"),
         ("late", "timeout", "answered after 0.3"),
+        ("rewords", "timeout", "over the time limit of 0.3 s"),
+        ("hangs_in_its_message", "crash", "Endless: (its message cannot be read)"),
         ("segfaults", "crash", "process killed by signal 11 (SIGSEGV)"),
         ("exits_at_once", "crash", "process ended with exit code 3"),
         ("allocates", "crash", "MemoryError: over the memory limit of 256 MiB"),

@@ -46,6 +46,8 @@ _ANSI, _FOLDERS = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"(?<![\w.:])(?:/[^\
 _clean_ansi, _clean_folders = _ANSI.sub, _FOLDERS.sub
 
 DETAIL_LENGTH = 200
+# Of a message, more than a detail may need once paths and frames are gone; some hold a whole response.
+_READ_LENGTH = 10_000
 
 
 class Expired(BaseException):
@@ -191,11 +193,16 @@ class _Recorder:
 
     def raised(self, index: int, error: BaseException, took: int) -> None:
         self._board.microseconds[index] = took / 1000
-        if isinstance(error, Expired):
+        # What a verifier makes of the error that ends a late call is not its answer to the text.
+        if isinstance(error, Expired) or took > self._limit:
             self._board.write_detail(index, f"over the time limit of {self._terms.seconds:g} s")
             self._board.verdicts[index] = TIMEOUT
             return
-        self._board.write_detail(index, describe(error, self._terms.memory_bytes))
+        # The message may be the verifier's own code, so the clock runs again.
+        self._board.clock[STARTED] = _now()
+        told = describe(error, self._terms.memory_bytes)
+        self._board.clock[STARTED] = 0
+        self._board.write_detail(index, told)
         self._board.verdicts[index] = CRASH
 
     def late(self, index: int, took: int) -> None:
@@ -219,7 +226,7 @@ def describe(error: BaseException, memory_bytes: int) -> str:
     if isinstance(error, MemoryError):
         return f"MemoryError: over the memory limit of {memory_bytes >> 20} MiB"
     try:
-        message = str(error)
+        message = str(error)[:_READ_LENGTH]
     except BaseException:  # even the message of an error may fail
         message = "(its message cannot be read)"
     # nltk frames and colours its messages.

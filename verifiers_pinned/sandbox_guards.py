@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _posixsubprocess
 import os
 import resource
 import sys
@@ -41,7 +42,7 @@ _PATHS: dict[str, tuple[tuple[int, int | None], ...]] = {
     "os.setxattr": ((0, None),),
     "os.removexattr": ((0, None),),
 }
-_REFUSED = _NETWORK | _PROCESSES | _PATHS.keys() | {"open", "ctypes.dlopen"}
+_REFUSED = _NETWORK | _PROCESSES | _PATHS.keys() | {"open", "ctypes.dlopen", "sqlite3.connect"}
 
 
 class Refused(PermissionError):
@@ -62,7 +63,13 @@ def forbid_side_effects(scratch: str) -> None:
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))
+    # multiprocessing starts its processes below subprocess, without a word to the hook.
+    _posixsubprocess.fork_exec = _start_nothing  # type: ignore[attr-defined]
     sys.addaudithook(_hook(os.path.realpath(scratch)))
+
+
+def _start_nothing(*_: object) -> int:
+    raise Refused("a pinned verifier may not start or signal processes (fork_exec)")
 
 
 def _hook(scratch: str) -> Callable[[str, tuple[Any, ...]], None]:
@@ -90,6 +97,10 @@ def _hook(scratch: str) -> Callable[[str, tuple[Any, ...]], None]:
             if args[0] is None:
                 return
             raise Refused("a pinned verifier may not load libraries by name")
+        if event == "sqlite3.connect":
+            if args[0] in (":memory:", "") or allowed(args[0]):
+                return
+            raise Refused("a pinned verifier may not open a database outside its scratch folder")
         if event in _PATHS:
             if all(allowed(args[path], -1 if at is None else args[at]) for path, at in _PATHS[event]):
                 return
