@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from specs import ParameterError, Template
@@ -44,11 +45,21 @@ def _allowed(template: Template, params: Mapping[str, Any]) -> bool:
 
 
 def telling_responses(params: Mapping[str, Any]) -> list[Response]:
-    """Texts in which hostile arguments may be looked for: one without them, one with them, and nothing."""
+    """Texts in which arguments may be looked for: without them, with them, they alone, and the spans that they name."""
     values = [value for each in params.values() for value in (each if isinstance(each, list) else [each])]
     said = " ".join(str(value) for value in values)
     return [
         ("plain", "A plain answer. It has two sentences.\n\nAnd a second paragraph."),
         ("with_arguments", f"Here they are: {said}. {said}"),
         ("arguments_alone", said),
+        *spans(params),
     ]
+
+
+def spans(params: Mapping[str, Any]) -> Iterator[Response]:
+    """The part of each text argument between two numbers, counted in characters and in words."""
+    numbers = [int(value) for value in params.values() if isinstance(value, int | float)]
+    for text in (value for value in params.values() if isinstance(value, str) and " " in value):
+        for first, last in pairwise(numbers):
+            yield "span_of_characters", text[first:last]
+            yield "span_of_words", " ".join(text.split()[first:last])

@@ -10,6 +10,7 @@ from verifiers_pinned.session import BatchResult, Session
 from verifiers_pinned.verdicts import Verdict
 
 from .calls import Call
+from .extremes import spans
 from .instances import given_params
 from .questions import natural_calls, usual_params
 
@@ -32,7 +33,7 @@ def stability_calls(template: Template) -> list[Call]:
     few = [
         Call(template.name, given.params, name, text)
         for given in given_params(template, drawn=2)[:40]
-        for name, text in TEXTS
+        for name, text in (*TEXTS, *spans(given.params))
     ]
     probes = [
         Call(template.name, usual_params(template), probe.id, probe.text)

@@ -1,0 +1,76 @@
+"""The stability check: the same question, and another verdict under another seed, in another process or in threads."""
+
+import pytest
+
+from audit.calls import Call, call_rows
+from audit.cases import verifier_cases
+from audit.questions import usual_params
+from audit.stability import (
+    FEWER_SEEDS,
+    OTHER_SEED,
+    SEEDS,
+    TEXTS,
+    THREADS,
+    asker,
+    restless,
+    spread,
+    stability_calls,
+    told_differences,
+    told_spread,
+    told_threads,
+)
+from verifiers_pinned.session import Session
+
+
+def pytest_generate_tests(metafunc):
+    verifier_cases(metafunc, _needs_language if metafunc.function is test_threads else lambda template: True)
+
+
+def _needs_language(template):
+    return "needs_language" in template.flags
+
+
+@pytest.fixture(scope="module")
+def other_session(catalogue, checkouts):
+    """A second process with other seeds, for hashes, the global generator and langdetect."""
+    with Session(catalogue, checkouts=checkouts, seed=OTHER_SEED, hash_seed=OTHER_SEED) as session:
+        yield session
+
+
+@pytest.mark.audit
+def test_stability(implementation, template, verifier_session, other_session, settle):
+    calls = [*stability_calls(template), *settle.witnesses(template.name, "stability")]
+    questions = [call.question for call in calls]
+    result = verifier_session.call_batch(implementation, template.name, questions)
+    other = other_session.call_batch(implementation, template.name, questions)
+    told = told_differences(result, other, "in another process, with other seeds")
+    ask = asker(verifier_session, implementation)
+    drew = restless(calls, result)
+    told |= named(drew, spread([calls[at] for at in drew], ask, SEEDS))
+    if _needs_language(template):
+        detected = [at for at, call in enumerate(calls) if call.response_id in dict(TEXTS)][: len(TEXTS)]
+        told |= named(detected, spread([calls[at] for at in detected], ask, FEWER_SEEDS))
+    settle_unstable(settle, calls, result, told, "stability", implementation)
+
+
+def named(places, spreads):
+    found = ((at, told_spread(counts)) for at, counts in zip(places, spreads, strict=True))
+    return {at: told for at, told in found if told}
+
+
+def settle_unstable(settle, calls, result, told, check, implementation):
+    rows = call_rows(calls, result)
+    alarms = ["unstable" if at in told else alarm for at, alarm in enumerate(rows["alarm"])]
+    details = [told.get(at, detail) for at, detail in enumerate(rows["detail"])]
+    settle(calls, result, check=check, implementation=implementation, alarms=alarms, detail=details)
+
+
+# No part of the audit, whose rows are the same each time: a race is lost or won. `-m "audit or slow" -k threads`
+@pytest.mark.slow
+def test_threads(implementation, template, verifier_session, settle):
+    """What is loaded at the first call is loaded by eight threads at once."""
+    call = Call(template.name, usual_params(template), *TEXTS[-1])
+    alone = verifier_session.call_batch(implementation, template.name, [call.question])
+    together = verifier_session.call_together(implementation, template.name, [call.question] * THREADS)
+    told = told_threads(alone.verdicts[0], together)
+    settle_unstable(settle, [call], alone, {0: told} if told else {}, "threads", implementation)
