@@ -9,14 +9,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from specs.findings import load_findings
+
 from .change_lines import change_lines
 from .changes import changes
+from .classes import class_lines, classes
 from .comparing import row_differences
 from .merging import merge_runs
 from .picture import write_picture
 from .published import check_published, published_lines
+from .retention import retention, retention_lines
 from .store import StoreError, read_run
-from .summary import closing_lines, summary_lines
+from .summary import WIDTH, closing_lines, content_free_probes, summary_lines
 
 _MERGE = "join the shards of one run (pytest --shard I/N --report-dir RUN) into the folder OUT"
 _COMPARE = "tell what changed from the run OLD to the run NEW; exit status 1 if anything did"
@@ -44,6 +48,8 @@ def _parser() -> argparse.ArgumentParser:
         ("picture", _picture, ["run", "svg"], "draw the summary of a run as an SVG file"),
         ("compare-rows", _compare_rows, ["one", "other"], "tell whether two runs gave the same rows"),
         ("published", _published, ["run"], "recompute the published figures from a run"),
+        ("classes", _classes, ["run"], "class each verifier by what was found, and name those that accept anything"),
+        ("retention", _retention, ["run"], "count the passing verdicts that survive an edit or another prompt"),
     ):
         sub = commands.add_parser(name, help=told, description=told)
         for place in places:
@@ -95,6 +101,17 @@ def _compare(options: argparse.Namespace) -> int:
     found = changes(read_run(options.old), read_run(options.new))
     print(json.dumps(found.json(), indent=1) if options.json else "\n".join(change_lines(found)))
     return 1 if found.any else 0
+
+
+def _classes(options: argparse.Namespace) -> int:
+    records = classes(read_run(options.run).table, load_findings(), content_free_probes())
+    print("\n".join(class_lines(records, WIDTH)))
+    return 0
+
+
+def _retention(options: argparse.Namespace) -> int:
+    print("\n".join(retention_lines(retention(read_run(options.run).table), 2 * WIDTH)))
+    return 0
 
 
 def _published(options: argparse.Namespace) -> int:

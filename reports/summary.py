@@ -9,8 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from specs import load_probes
+from specs.findings import load_findings
 
 from .acceptance import ANY, acceptance
+from .classes import class_counts, classes
 from .counts import (
     VERDICTS,
     Reason,
@@ -22,6 +24,7 @@ from .counts import (
     verdict_counts,
 )
 from .layout import Columns, Group, Line, ascii_line, cut, fitted_names, grouped, legend, shares
+from .retention import retention
 from .statistics import percent_interval
 from .store import Run
 
@@ -60,6 +63,8 @@ def summary_data(table: pa.Table) -> dict[str, Any]:
         "crashes": [_told(reason) for reason in crash_kinds(table)],
         "not_run": [_told(reason) for reason in not_run_reasons(table)],
         "alarms": alarm_counts(table),
+        "retention": retention(table),
+        "classes": class_counts(classes(table, load_findings(), content_free_probes())),
     }
 
 
