@@ -18,7 +18,7 @@ from verifiers_pinned.session import BatchResult
 from . import settling
 from .adjudications import WITNESS, Adjudications
 from .calls import Call, call_rows
-from .lock import Place, merge_lock, write_lock
+from .lock import Place, merge_lock, read_lock, write_lock
 from .settling import Asked, Case, Settlement
 
 _ADJUDICATIONS = pytest.StashKey[Adjudications]()
@@ -164,10 +164,11 @@ class Locksmith:
         adjudications = adjudications_of(self.config)
         pins = catalogue_of(self.config).implementations.values()
         versions = {each.key: each.source.version for each in pins}
-        lock = merge_lock(adjudications.lock, self.seen, adjudications.findings, versions)
         try:
+            # read again, because another run may have written it since this one began
+            lock = merge_lock(read_lock(adjudications.path), self.seen, adjudications.findings, versions)
             write_lock(adjudications.path, lock)
-        except StoreError as error:
+        except (DocumentError, StoreError) as error:
             self.told = f"the lock was not written: {error}"
             return
         self.told = f"{adjudications.path}: {len(self.seen):,} of {len(lock):,} answers to witnesses are from this run"
