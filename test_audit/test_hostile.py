@@ -2,32 +2,13 @@
 
 import pytest
 
-from audit.calls import Call
 from audit.cases import verifier_cases
-from audit.extremes import hostile_params, telling_responses
-from audit.hostile import DEEP, HUGE, brief_responses
-from audit.questions import drawn_params, usual_params
+from audit.extremes import extreme_calls
+from audit.hostile import hostile_calls
 
 
 def pytest_generate_tests(metafunc):
     verifier_cases(metafunc)
-
-
-def hostile_calls(template):
-    """Each to drawn arguments and to others; what is large, and costs seconds in some verifiers, to the others only."""
-    drawn, others = drawn_params(template, "upstream")[0], usual_params(template)
-    asked = [(each, params) for params in (drawn, others) for each in brief_responses()]
-    asked += [(each, others) for each in (*DEEP.items(), *HUGE.items())]
-    return [Call(template.name, params, *response) for response, params in asked]
-
-
-def extreme_calls(template):
-    small = drawn_params(template, "small")[0]
-    return [
-        Call(template.name, params, name, text)
-        for params in hostile_params(template, small)
-        for name, text in telling_responses(params)
-    ]
 
 
 @pytest.mark.audit

@@ -5,29 +5,12 @@ import pytest
 from audit.calls import Call, call_rows
 from audit.cases import verifier_cases
 from audit.questions import usual_params
-from audit.stability import (
-    FEWER_SEEDS,
-    OTHER_SEED,
-    SEEDS,
-    TEXTS,
-    THREADS,
-    asker,
-    restless,
-    spread,
-    stability_calls,
-    told_differences,
-    told_spread,
-    told_threads,
-)
+from audit.stability import OTHER_SEED, TEXTS, THREADS, needs_language, stability_calls, told_threads, unstable
 from verifiers_pinned.session import Session
 
 
 def pytest_generate_tests(metafunc):
-    verifier_cases(metafunc, _needs_language if metafunc.function is test_threads else lambda template: True)
-
-
-def _needs_language(template):
-    return "needs_language" in template.flags
+    verifier_cases(metafunc, needs_language if metafunc.function is test_threads else lambda template: True)
 
 
 @pytest.fixture(scope="module")
@@ -40,22 +23,8 @@ def other_session(catalogue, checkouts):
 @pytest.mark.audit
 def test_stability(implementation, template, verifier_session, other_session, settle):
     calls = [*stability_calls(template), *settle.witnesses(template.name, "stability")]
-    questions = [call.question for call in calls]
-    result = verifier_session.call_batch(implementation, template.name, questions)
-    other = other_session.call_batch(implementation, template.name, questions)
-    told = told_differences(result, other, "in another process, with other seeds")
-    ask = asker(verifier_session, implementation)
-    drew = restless(calls, result)
-    told |= named(drew, spread([calls[at] for at in drew], ask, SEEDS))
-    if _needs_language(template):
-        detected = [at for at, call in enumerate(calls) if call.response_id in dict(TEXTS)][: len(TEXTS)]
-        told |= named(detected, spread([calls[at] for at in detected], ask, FEWER_SEEDS))
+    result, told = unstable(verifier_session, other_session, implementation, template, calls)
     settle_unstable(settle, calls, result, told, "stability", implementation)
-
-
-def named(places, spreads):
-    found = ((at, told_spread(counts)) for at, counts in zip(places, spreads, strict=True))
-    return {at: told for at, told in found if told}
 
 
 def settle_unstable(settle, calls, result, told, check, implementation):

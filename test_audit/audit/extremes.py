@@ -8,7 +8,8 @@ from typing import Any
 
 from specs import ParameterError, Template
 
-from .calls import Response
+from .calls import Call, Response
+from .questions import drawn_params
 
 METACHARACTERS = (".", ".*", "(", "[a", "\\", "a|b", "$^", "c++", "%s", "{0}", " ", "\u00e9", "\U0001f44d")
 NUMBERS = (0, 1, 1_000_000)
@@ -53,6 +54,16 @@ def telling_responses(params: Mapping[str, Any]) -> list[Response]:
         ("with_arguments", f"Here they are: {said}. {said}"),
         ("arguments_alone", said),
         *spans(params),
+    ]
+
+
+def extreme_calls(template: Template) -> list[Call]:
+    """Telling responses to small arguments with one of them made hostile."""
+    small = drawn_params(template, "small")[0]
+    return [
+        Call(template.name, params, name, text)
+        for params in hostile_params(template, small)
+        for name, text in telling_responses(params)
     ]
 
 

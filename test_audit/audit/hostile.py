@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .calls import Response
+from specs import Template
+
+from .calls import Call, Response
+from .questions import drawn_params, usual_params
 
 MEGABYTE = 1_000_000
 DEPTH = 1_000
@@ -129,3 +132,11 @@ HUGE = {"megabyte_of_words": ("some words again " * (MEGABYTE // 17 + 1))[:MEGAB
 def brief_responses() -> list[Response]:
     """Those that are not there for their size."""
     return [each for group in (BLANK, SINGLE, TEXTS) for each in group.items()]
+
+
+def hostile_calls(template: Template) -> list[Call]:
+    """Each to drawn arguments and to others; what is large, and costs seconds in some verifiers, to the others only."""
+    drawn, others = drawn_params(template, "upstream")[0], usual_params(template)
+    asked = [(each, params) for params in (drawn, others) for each in brief_responses()]
+    asked += [(each, others) for each in (*DEEP.items(), *HUGE.items())]
+    return [Call(template.name, params, *response) for response, params in asked]

@@ -43,6 +43,32 @@ def stability_calls(template: Template) -> list[Call]:
     return [*natural_calls(template.name), *few, *probes]
 
 
+def needs_language(template: Template) -> bool:
+    return "needs_language" in template.flags
+
+
+def unstable(
+    session: Session, other: Session, implementation: str, template: Template, calls: Sequence[Call]
+) -> tuple[BatchResult, dict[int, str]]:
+    """The verdicts, and by call what `other`, a process with other seeds, or one of many seeds says instead."""
+    questions = [call.question for call in calls]
+    result = session.call_batch(implementation, template.name, questions)
+    elsewhere = other.call_batch(implementation, template.name, questions)
+    told = told_differences(result, elsewhere, "in another process, with other seeds")
+    ask = asker(session, implementation)
+    drew = restless(calls, result)
+    told |= _named(drew, spread([calls[at] for at in drew], ask, SEEDS))
+    if needs_language(template):
+        detected = [at for at, call in enumerate(calls) if call.response_id in dict(TEXTS)][: len(TEXTS)]
+        told |= _named(detected, spread([calls[at] for at in detected], ask, FEWER_SEEDS))
+    return result, told
+
+
+def _named(places: Sequence[int], spreads: Sequence[Counter[Verdict]]) -> dict[int, str]:
+    found = ((at, told_spread(counts)) for at, counts in zip(places, spreads, strict=True))
+    return {at: told for at, told in found if told}
+
+
 def asker(session: Session, implementation: str) -> Ask:
     """Asks with one seed for each call."""
 
