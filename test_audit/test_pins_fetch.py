@@ -11,9 +11,11 @@ import sys
 import threading
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from verifiers_pinned import download
 from verifiers_pinned.cache import Missing, cache_root, installed, member_folder, read_stamp, state, wheel_path
 from verifiers_pinned.download import last_useful_line, pip_download
 from verifiers_pinned.fetch import FetchError, fetch
@@ -336,6 +338,14 @@ def test_pip_without_the_file_says_what_to_check(no_index, tmp_path):
         pip_download(no_index.catalogue().archives["alpha"], tmp_path)
 
 
+def test_a_disk_that_pip_takes_for_a_bad_network_is_told_as_full(shelf, tmp_path, monkeypatch):
+    said = subprocess.CompletedProcess([], 1, "error: incomplete-download\nhint: Use --resume-retries", "")
+    monkeypatch.setattr(download, "_pip", lambda *_: said)
+    monkeypatch.setattr(download.shutil, "disk_usage", lambda _: SimpleNamespace(free=10))
+    with pytest.raises(FetchError, match=r"alpha 1.0: .*no space left for it \(0.0 MB\); free some"):
+        pip_download(shelf.catalogue().archives["alpha"], tmp_path)
+
+
 @pytest.mark.parametrize(
     ("said", "told"),
     [
@@ -343,6 +353,7 @@ def test_pip_without_the_file_says_what_to_check(no_index, tmp_path):
         ("ERROR: Exception:\nTraceback:\nOSError: [Errno 28] No space left on device", "no space left"),
         ("WARNING: Retrying after connection broken by 'X'\nERROR: No matching distribution", "check the network"),
         ("Collecting x\nERROR: 403 Client Error\nWARNING: a new pip", "403 Client Error"),
+        ("error: incomplete-download\nhint: Use --resume-retries", "cut off again and again; check the network"),
         ("Collecting x\n", "Collecting x"),
         ("", "pip said nothing"),
     ],

