@@ -33,7 +33,7 @@ class Asked(NamedTuple):
 
     params: Mapping[str, Any]
     response: str
-    verdict: str
+    verdict: str | None
     alarm: str | None
     detail: str | None = None
     witness: str | None = None
@@ -159,7 +159,7 @@ def _witnesses(
         if each.verdict == "not_run":
             continue
         place = Place(finding.id, case.template, case.check, f"{case.implementation}@{case.version}")
-        told.witnessed[place] = each.alarm or each.verdict
+        told.witnessed[place] = each.alarm or each.verdict or "silent"
         locked = adjudications.lock.get(place)
         if locked is None and case.implementation == SIBLINGS:
             continue  # others were chosen than those that the lock knows, and they may split in other places
