@@ -64,7 +64,8 @@ def _codes(old: pa.Table, new: pa.Table, columns: Sequence[str]) -> Codes:
 def _column_codes(column: pa.ChunkedArray) -> Codes:
     encoded = column.dictionary_encode()
     chunks = [pc.fill_null(chunk.indices, -1).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
-    return np.concatenate([np.empty(0, np.int64), *chunks]).astype(np.int64) + 1
+    codes: Codes = np.concatenate([np.empty(0, np.int64), *chunks]).astype(np.int64) + 1
+    return codes
 
 
 def _pairs(old: Codes, new: Codes) -> tuple[Codes, Codes]:

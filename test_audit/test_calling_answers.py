@@ -42,7 +42,8 @@ def test_a_checker_describes_itself(describe):
     result = describe([{"n": 3}, {"n": 3}, {"n": 4}])
     assert result.answers[0]["text"] == "3 words"
     assert result.answers[0]["arguments"] == {"n": 3, "of": ["a", plain({"b"})]}
-    assert result.answers[0] == result.answers[1] and result.answers[0]["state"] != result.answers[2]["state"]
+    assert result.answers[0] == result.answers[1]
+    assert result.answers[0]["state"] != result.answers[2]["state"]
     assert not result.drew_random[0]
 
 

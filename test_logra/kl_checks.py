@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import tiny_models
 import torch
 from torch import Tensor, nn
+
+import tiny_models
 
 Factors = dict[nn.Module, tuple[Tensor, Tensor]]
 
