@@ -155,6 +155,16 @@ def test_clipping_by_the_gram_form(native):
     close(torch.tensor(optimizer.grad_norm()), expected / 3, rtol=1e-4)
 
 
+@pytest.mark.parametrize("max_norm", [0.0, -1.0, math.nan])
+def test_a_senseless_clip_is_refused(max_norm):
+    optimizer = build(logra, model := chain(6, 5))
+    backward(model)
+    before = sketches(optimizer)
+    with pytest.raises(ValueError, match="max_norm"):
+        optimizer.clip_grad_norm_(max_norm)
+    assert same(before, sketches(optimizer))
+
+
 def test_clipping_within_a_step_is_clipping_before_it():
     one, other = chain(6, 9, 5, bias=True), chain(6, 9, 5, bias=True)
     options = {"form": "plain", "rule": "lr", "lr": 1e-2, "epsilon": 1.0, "native": {"lr": 1e-2}}
@@ -184,6 +194,18 @@ def test_native_adamw_is_torchs():
         optimizer.zero_grad()
         adamw.zero_grad()
         assert torch.equal(model[0].bias, twin[0].bias)
+
+
+def test_a_step_uses_up_native_gradients_as_it_does_sketches():
+    one, other = chain(6, 9, 5, bias=True), chain(6, 9, 5, bias=True)
+    careless, careful = (build(logra, model, native={"lr": 1e-2}) for model in (one, other))
+    for step in range(3):
+        backward(one, seed=step)
+        careless.step()
+        careful.zero_grad()
+        backward(other, seed=step)
+        careful.step()
+    assert same(bits(one), bits(other))
 
 
 def test_a_schedule_reaches_native_adamw():
@@ -329,6 +351,7 @@ def test_a_constant_number_of_tokens_cancels():
         ({"low_precision": "nearest"}, "low_precision"),
         ({"factor_dtype": torch.float16}, "factor_dtype"),
         ({"max_grad_norm": 0.0}, "max_grad_norm"),
+        ({"base_seed": 1.5}, "base_seed"),
         ({"rule": "lr"}, "needs lr"),
         ({"rule": "lr", "lr": 1e-4, "ratio": 1e-3}, "has no ratio"),
         ({"lr": -1.0}, "lr"),

@@ -55,6 +55,11 @@ def test_one_string_is_not_a_list():
         select_targets(llama(), "q_proj")
 
 
+def test_parameters_are_not_a_model():
+    with pytest.raises(TypeError, match="takes the model"):
+        select_targets(llama().parameters())
+
+
 def test_a_target_that_is_not_linear_is_refused():
     with pytest.raises(TypeError, match="self_attn is a LlamaAttention"):
         select_targets(llama(), ["self_attn"])

@@ -83,6 +83,19 @@ def test_a_refused_direction_keeps_the_moment():
     checks.check_refused_direction_keeps_the_moment(logra)
 
 
+def test_a_row_without_gradient_stays_without_epsilon():
+    for form in checks.FORMS:
+        sketch, moment = torch.tensor([[0.0, 0.0], [1.0, 2.0]]), torch.zeros(2, 1)
+        direction = row_adam_direction(sketch, moment, step=1, beta2=0.95, epsilon=0.0, form=form)
+        assert bool((direction[0] == 0).all() and torch.isfinite(direction).all())
+
+
+@pytest.mark.parametrize("kept", [float("nan"), float("inf"), -1.0])
+def test_a_moment_that_is_none_is_blamed(kept):
+    with pytest.raises(FloatingPointError, match="row moment"):
+        row_adam_direction(torch.ones(2, 2), torch.full((2, 1), kept), step=1, beta2=0.95, epsilon=1e-8)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -91,12 +104,13 @@ def test_a_refused_direction_keeps_the_moment():
         ({"epsilon": -1.0}, "epsilon"),
         ({"form": "plane"}, "norm_preserving"),
         ({"moment": torch.zeros(3)}, r"\[d, 1\]"),
+        ({"sketch": torch.ones(3, 0)}, "empty"),
     ],
 )
 def test_senseless_arguments_are_refused(change, message):
     arguments = {"moment": torch.zeros(3, 1), "step": 1, "beta2": 0.95, "epsilon": 1e-8, **change}
     with pytest.raises(ValueError, match=message):
-        row_adam_direction(torch.ones(3, 2), **arguments)
+        row_adam_direction(arguments.pop("sketch", torch.ones(3, 2)), **arguments)
 
 
 @given(

@@ -40,6 +40,8 @@ class Config:
         _one_of("factor_dtype", self.factor_dtype, ("bfloat16", "float32"))
         if isinstance(self.rank, bool) or not isinstance(self.rank, int) or self.rank < 1:
             raise ValueError(f"rank is a whole number >= 1, not {self.rank!r}")
+        if isinstance(self.base_seed, bool) or not isinstance(self.base_seed, int):
+            raise ValueError(f"base_seed is a whole number, not {self.base_seed!r}")
         if self.max_grad_norm is not None and not 0 < self.max_grad_norm < math.inf:
             raise ValueError(f"max_grad_norm is a positive number or None, not {self.max_grad_norm!r}")
 

@@ -35,8 +35,10 @@ class NativeAdamW:
                 raise FloatingPointError(f"a gradient of the native AdamW, shape {shape}, or its square is not finite")
 
     def step(self, scale: float) -> None:
-        """One AdamW step on gradients scaled by the global clip."""
+        """One AdamW step on gradients scaled by the global clip, which it uses up as a merge does sketches."""
         if scale != 1.0:
             for gradient in self.gradients():
                 gradient.mul_(scale)
         self.adamw.step()
+        # A sketch ends with its projection. In a loop that leaves out zero_grad() only these would pile up.
+        self.adamw.zero_grad()

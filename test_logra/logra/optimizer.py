@@ -165,6 +165,8 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
         For plain loops; `max_grad_norm=` does the same within each step. Raises FloatingPointError, changing nothing,
         when the norm is not finite.
         """
+        if not max_norm > 0:
+            raise ValueError(f"max_norm is a positive number, not {max_norm}")
         norm: float = self.grad_norm()
         if not math.isfinite(norm):
             raise FloatingPointError(f"the gradient norm is {norm}; nothing was clipped")
@@ -247,7 +249,10 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
         self._advance(self.update + 1)
 
     def step(self, closure: Callable[[], Any] | None = None, *, tokens: float = 1.0) -> Any:  # type: ignore[override]
-        """Propose, let the controller choose alpha if there is one, and apply. A refused step changes nothing."""
+        """Propose, let the controller choose alpha if there is one, and apply. A refused step changes nothing.
+
+        A step uses up what was accumulated, sketches and native gradients alike, as if zero_grad() came after it.
+        """
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -281,6 +286,7 @@ class LoGRA(torch.optim.Optimizer):  # type: ignore[misc]
         """
         checkpoint.check(self, state_dict)
         self.zero_grad()  # sketches of the projections that were in use before
+        self._applied = None  # an update of the run that is left
         self._advance(checkpoint.restore(self, state_dict))
 
     def factors(self) -> dict[str, Any]:

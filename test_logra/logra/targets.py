@@ -29,6 +29,8 @@ def select_targets(model: nn.Module, targets: Targets | None = None) -> dict[str
 
     Raises ValueError or TypeError for what cannot be trained through a sketch, naming it.
     """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"LoGRA takes the model, whose layers it hooks, not {type(model).__name__} (its parameters?)")
     named = {layer_name(name): module for name, module in model.named_modules()}
     chosen = _chosen(named, targets)
     if not chosen:

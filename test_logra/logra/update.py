@@ -39,10 +39,10 @@ def row_adam_direction(
     # v_t = beta2 v_{t-1} + (1 - beta2) mean_j S_ij^2, one number a row. Rows survive a new A, coordinates do not.
     new_moment = beta2 * moment.to(s.dtype) + (1.0 - beta2) * mean_square  # [d, 1]
     root = (new_moment / (1.0 - beta2**step)).sqrt()  # q [d, 1]; v starts at 0, so the early mean is too small
-    direction = _norm_preserving(s, root, epsilon) if form == "norm_preserving" else s / (root + epsilon)
+    direction = _norm_preserving(s, root, epsilon) if form == "norm_preserving" else _plain(s, root, epsilon)
     # Everything is checked before anything is kept: a finite S whose square overflows makes v infinite.
     if not bool(torch.isfinite(new_moment).all() & torch.isfinite(direction).all()):
-        raise FloatingPointError(_why_not_finite(s))
+        raise FloatingPointError(_why_not_finite(s, moment))
     moment.copy_(new_moment)
     return direction
 
@@ -58,10 +58,16 @@ def _norm_preserving(s: Tensor, root: Tensor, epsilon: float) -> Tensor:
     return direction * (torch.linalg.vector_norm(s) / torch.linalg.vector_norm(direction).clamp_min(tiny))
 
 
+def _plain(s: Tensor, root: Tensor, epsilon: float) -> Tensor:
+    # With epsilon = 0 a row that never had a gradient would be 0 / 0.
+    return s / (root + epsilon).clamp_min(torch.finfo(s.dtype).tiny)  # [d, r]
+
+
 def _check_arguments(sketch: Tensor, moment: Tensor, step: int, beta2: float, epsilon: float, form: str) -> None:
-    if sketch.ndim != 2 or moment.shape != (sketch.shape[0], 1):
+    if sketch.ndim != 2 or not sketch.numel() or moment.shape != (sketch.shape[0], 1):
         raise ValueError(
-            f"a sketch is [d, r] and its moment [d, 1], got {tuple(sketch.shape)} and {tuple(moment.shape)}"
+            "a sketch is [d, r] and its moment [d, 1], neither of them empty, "
+            f"got {tuple(sketch.shape)} and {tuple(moment.shape)}"
         )
     if step < 1:
         raise ValueError(f"step counts from 1, got {step}")
@@ -71,7 +77,9 @@ def _check_arguments(sketch: Tensor, moment: Tensor, step: int, beta2: float, ep
         raise ValueError(f"form is one of {', '.join(FORMS)}, not {form!r}")
 
 
-def _why_not_finite(s: Tensor) -> str:
+def _why_not_finite(s: Tensor, moment: Tensor) -> str:
+    if not bool((torch.isfinite(moment) & (moment >= 0)).all()):
+        return "the row moment it came with is not finite and >= 0"
     bad = int((~torch.isfinite(s)).sum())
     if bad:
         return f"{bad} of the sketch's {s.numel()} entries are NaN or infinite"
