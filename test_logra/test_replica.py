@@ -79,5 +79,32 @@ def test_masters_must_be_carried():
 
 
 def test_a_message_of_another_format_is_refused():
-    with pytest.raises(ValueError, match="format 2"):
-        logra.apply_factors(chain(6, 9, 5), {**message(), "format": 2})
+    for given, found in (({**message(), "format": 2}, "format 2"), ({}, "format None")):
+        with pytest.raises(ValueError, match=found):
+            logra.apply_factors(chain(6, 9, 5), given)
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"factor": torch.zeros(4, 3)}, "does not fit"),
+        ({"factor": torch.full((5, 3), float("nan"))}, "NaN"),
+        ({"storage": "nearest"}, "no storage 'nearest'"),
+    ],
+)
+def test_a_garbled_last_layer_leaves_the_first_alone(change, error):
+    sent, replica = message(), chain(6, 9, 5)
+    sent["layers"]["2"].update(change)
+    before = bits(replica)
+    with pytest.raises((ValueError, FloatingPointError), match=error):
+        logra.apply_factors(replica, sent)
+    assert same(before, bits(replica))
+
+
+def test_a_loaded_optimizer_does_not_send_the_update_of_the_run_it_left():
+    optimizer = build(logra, model := chain(6, 5), keep_factors=True)
+    backward(model)
+    optimizer.step()
+    optimizer.load_state_dict(optimizer.state_dict())
+    with pytest.raises(RuntimeError, match="nothing was applied"):
+        optimizer.factors()

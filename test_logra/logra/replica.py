@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import torch
 from torch import Tensor, nn
 
 from logra.projection import layer_name, make_projection
-from logra.rounding import merge
+from logra.rounding import Storage, merge
 
 if TYPE_CHECKING:
     from logra.config import Config
@@ -57,8 +57,8 @@ def apply_factors(model: nn.Module, message: Mapping[str, Any], masters: dict[st
     keeps float32 masters of low-precision weights, pass one dictionary as `masters` on every call: it is filled on
     the first and carries the masters on. Every check comes before any change.
     """
-    if message["format"] != FORMAT:
-        raise ValueError(f"the message has format {message['format']}, this version reads {FORMAT}")
+    if message.get("format") != FORMAT:
+        raise ValueError(f"the message has format {message.get('format')}, this version reads {FORMAT}")
     modules = {layer_name(name): module for name, module in model.named_modules()}
     weights = {name: _receiver(name, entry, modules.get(name), masters) for name, entry in message["layers"].items()}
     for name, entry in message["layers"].items():
@@ -92,6 +92,9 @@ def _receiver(name: str, entry: Mapping[str, Any], module: nn.Module | None, mas
         raise ValueError(f"the replica has no layer {name}")
     if list(weight.shape) != list(entry["shape"]):
         raise ValueError(f"{name}: the trainer's weight is {entry['shape']}, the replica's {list(weight.shape)}")
+    _check_factor(name, entry["factor"], weight)
+    if entry["storage"] not in get_args(Storage):
+        raise ValueError(f"{name}: this version knows no storage {entry['storage']!r}")
     if str(weight.dtype) != f"torch.{entry['dtype']}":
         raise ValueError(
             f"{name}: the trainer's weight is {entry['dtype']}, the replica's {weight.dtype}; the same bits "
@@ -100,3 +103,11 @@ def _receiver(name: str, entry: Mapping[str, Any], module: nn.Module | None, mas
     if entry["storage"] == "master" and masters is None:
         raise ValueError(f"{name}: the trainer keeps float32 masters; pass masters={{}}, the same on every call")
     return weight
+
+
+def _check_factor(name: str, factor: Tensor, weight: Tensor) -> None:
+    # A message may have been cut or garbled on its way; a trainer never sends what is refused here.
+    if factor.ndim != 2 or factor.shape[0] != weight.shape[0]:
+        raise ValueError(f"{name}: a factor U of shape {list(factor.shape)} does not fit a weight {list(weight.shape)}")
+    if not bool(torch.isfinite(factor).all()):
+        raise FloatingPointError(f"{name}: the factor U holds NaN or inf; nothing was changed")
