@@ -28,7 +28,9 @@ def classes(table: pa.Table, findings: Mapping[str, Finding], content_free: Sequ
     and nothing alarmed, else `unaudited`: no alarm is no proof. An alarm without a finding leaves it unaudited, too.
     `content_free` is the probe that the largest share of its instances accepts, where that is 90 % or more, or None.
     """
-    asked = table.filter(pc.is_in(table["verdict"], pa.array(_VERDICTS)))
+    # A row about a caller or a data file has no template, and one about a split no implementation.
+    named = pc.and_(pc.is_valid(table["template"]), pc.is_valid(table["implementation"]))
+    asked = table.filter(pc.and_(named, pc.is_in(table["verdict"], pa.array(_VERDICTS))))
     probes = _content_free(asked, content_free)
     told: dict[tuple[str, str], dict[str, Any]] = {}
     columns = ["template", "implementation", "finding", "alarm", "oracle"]
@@ -47,7 +49,6 @@ def classes(table: pa.Table, findings: Mapping[str, Finding], content_free: Sequ
             "findings": sorted(seen["findings"]),
         }
         for (template, implementation), seen in sorted(told.items())
-        if template and implementation
     ]
 
 

@@ -64,6 +64,12 @@ def test_what_did_not_run_has_no_class():
     assert classes(rows(["not_run", "unsupported"]), FINDINGS, ["yes"]) == []
 
 
+@pytest.mark.parametrize("column", ["template", "implementation"])
+def test_a_row_that_is_about_no_verifier_has_no_class(column):
+    both = pa.concat_tables([rows(["accept"]), rows(["accept"], **{column: None})])
+    assert len(classes(both, FINDINGS, ["yes"])) == 1
+
+
 def test_templates_are_counted_by_class():
     records = classes(rows(["accept"], finding="broken", alarm="crash", response_id="yes"), FINDINGS, ["yes"])
     counts = class_counts(records)["ifbench"]["copy"]
