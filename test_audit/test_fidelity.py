@@ -3,10 +3,12 @@
 import pytest
 
 from audit.calls import Call
-from audit.fidelity import SEEDS, difference
+from audit.fidelity import SEEDS, ask, difference
 from audit.instances import given_params
 from specs import load_templates
+from verifiers_pinned.miniatures import TEMPLATE, catalogue_of, of_body
 from verifiers_pinned.plugin import selected
+from verifiers_pinned.session import Session
 from verifiers_pinned.verdicts import Verdict
 
 TEMPLATES = load_templates()
@@ -36,30 +38,32 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.mark.audit
-def test_fidelity(implementation, template, verifier_session, catalogue, settle):
-    """Asked once, and under 20 seeds where it draws; one of its arguments is asked under 20 in any case."""
-    witnesses = settle.witnesses(template, "fidelity")
-    calls = [
-        Call(template, each.params, each.name, "", each.prompt, each.instance)
-        for each in given_params(TEMPLATES[template])
-    ]
-    calls += witnesses
-    own = catalogue.implementations[implementation].own_parameters
-    ask = verifier_session.describe_batch
-    result = ask(implementation, template, [call.params for call in calls])
-    alarms, details = [], []
-    for at, call in enumerate(calls):
-        answers = [result.answers[at]] if at in result.answers else []
-        if answers and (at == 0 or result.drew_random[at]):
-            answers += ask(implementation, template, [call.params], seeds=range(1, SEEDS)).answers.values()
-        told = difference(own(template, call.params), answers) if answers else result.details.get(at)
-        crashed = result.verdicts[at] in (Verdict.crash, Verdict.timeout)
-        alarms.append(result.verdicts[at].value if crashed else "altered" if answers and told else None)
-        details.append(told)
-    silent = [None if verdict is Verdict.accept else verdict.value for verdict in result.verdicts]
-    settle(
-        calls, result, check="fidelity", implementation=implementation, alarms=alarms, detail=details, verdict=silent
-    )
+def test_fidelity(implementation, template, verifier_session, settle):
+    given = given_params(TEMPLATES[template])
+    calls = [Call(template, each.params, each.name, "", each.prompt, each.instance) for each in given]
+    calls += settle.witnesses(template, "fidelity")
+    result, alarms, details = ask(verifier_session, implementation, template, [call.params for call in calls])
+    # a checker that was built gave no verdict
+    verdicts = [None if verdict is Verdict.accept else verdict.value for verdict in result.verdicts]
+    told = {"alarms": alarms, "detail": details, "verdict": verdicts}
+    settle(calls, result, check="fidelity", implementation=implementation, **told)
+
+
+SANDBOXED = {
+    "n = n or random.randint(1, 10**9)": [None, "altered"],
+    "n = random.SystemRandom().random() or n": ["altered", "altered"],
+    "n.bit_length(), [][n]": ["crash", "crash"],
+    "pass": [None, None],
+}
+
+
+@pytest.mark.parametrize("line", SANDBOXED)
+def test_a_checker_that_lies_is_caught_in_its_sandbox(line, tmp_path):
+    body = f"        {line}; self.kwargs = {{'n': n}}"
+    source = of_body("return True", "import random\n").replace("        self.kwargs = kwargs", body)
+    catalogue, checkouts = catalogue_of(tmp_path, {"mini": source.replace("self, **kwargs", "self, n")})
+    with Session(catalogue, checkouts=checkouts) as session:
+        assert ask(session, "mini", TEMPLATE, [{"n": 3}, {"n": 0}]).alarms == SANDBOXED[line]
 
 
 @pytest.mark.parametrize("liar", LIARS)

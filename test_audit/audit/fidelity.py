@@ -3,11 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+from verifiers_pinned.session import BatchResult, Session
+from verifiers_pinned.verdicts import Verdict
 
 SEEDS = 20
 SHOWN = 80
 UNTOLD = object()
+
+
+class Told(NamedTuple):
+    """One item for each of the arguments: the alarm or None, and what is altered or why nothing was built."""
+
+    result: BatchResult
+    alarms: list[str | None]
+    details: list[str | None]
+
+
+def ask(session: Session, implementation: str, template: str, params: Sequence[Mapping[str, Any]]) -> Told:
+    """Build the checker for each of `params`; under 20 seeds where it draws, and for the first in any case.
+
+    What draws from elsewhere than the global generator is not seen to draw, and shows in the first alone.
+    """
+    own = session.catalogue.implementations[implementation].own_parameters
+    told = Told(session.describe_batch(implementation, template, params), [], [])
+    for at, given in enumerate(params):
+        verdict = told.result.verdicts[at]
+        answers = [told.result.answers[at]] if at in told.result.answers else []
+        if answers and (at == 0 or told.result.drew_random[at]):
+            more = session.describe_batch(implementation, template, [given], seeds=range(1, SEEDS))
+            answers += more.answers.values()
+        altered = difference(own(template, given) or {}, answers) if answers else None
+        crashed = verdict in (Verdict.crash, Verdict.timeout)
+        told.alarms.append(verdict.value if crashed else "altered" if altered else None)
+        told.details.append(altered or told.result.details.get(at))
+    return told
 
 
 def difference(given: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> str | None:
