@@ -11,7 +11,7 @@ import ast
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from specs.language import Expression, Kind
 
@@ -49,20 +49,46 @@ def compile_predicate(expression: Expression) -> Predicate:
 
 def compile_expression(expression: Expression) -> Callable[[Params, str], Any]:
     """`value(params, text)`; raises one of `NO_VALUE` where there is none, and TooManySteps."""
+    piece = compile_piece(expression, {}, "_")
+    body = [*load_lines(expression.kinds), *(STEPS if piece.loops else ()), *piece.lines, f"return {piece.value}"]
+    return compile_function("value", body, "<predicate>", {})
+
+
+class Piece(NamedTuple):
+    """An expression as Python: lines that come first, the value after them, and whether its loops want counting."""
+
+    lines: list[str]
+    value: str
+    loops: bool
+
+
+STEPS = ("_count = _Steps()",)
+
+
+def compile_piece(expression: Expression, renamed: Mapping[str, str], prefix: str) -> Piece:
+    """The Python of an expression. Names become those of `renamed`; its lines assign `<prefix>0`, `<prefix>1`, ..."""
     # a copy of the tree, which is changed here
     tree = ast.parse(ast.unparse(expression.tree), mode="eval").body
-    loops = sum(isinstance(node, ast.comprehension) for node in ast.walk(tree))
-    tree = _Lists(counted=loops > 1).visit(tree)
-    hoisted, tree = _hoist(tree)
-    loads = [_load(name, kind) for name, kind in sorted(expression.kinds.items()) if name != "text"]
-    count = ["_count = _Steps()"] if loops > 1 else []
-    body = "\n    ".join([*loads, *count, *hoisted, f"return {ast.unparse(tree)}"])
-    names: dict[str, Any] = {"__builtins__": {}, **MEASURES, **_BUILT_INS, **_LOADERS, "_Steps": _Steps}
+    loops = sum(isinstance(node, ast.comprehension) for node in ast.walk(tree)) > 1
+    tree = _Renamed(renamed).visit(_Lists(counted=loops).visit(tree))
+    hoisted, tree = _hoist(tree, prefix)
+    return Piece(hoisted, ast.unparse(tree), loops)
+
+
+def load_lines(kinds: Mapping[str, Kind]) -> list[str]:
+    """Lines that take these parameters out of `params` and see that each is of its kind."""
+    return [_load(name, kind) for name, kind in sorted(kinds.items()) if name != "text"]
+
+
+def compile_function(name: str, body: list[str], file: str, values: Mapping[str, Any]) -> Callable[[Params, str], Any]:
+    """The function of `params` and `text` with these lines, which may name measures, built-ins and `values`."""
+    names: dict[str, Any] = {"__builtins__": {}, **MEASURES, **_BUILT_INS, **_LOADERS, "_Steps": _Steps, **values}
+    source = "\n    ".join([f"def {name}(params, text):", *body])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exec(compile(f"def value(params, text):\n    {body}", "<predicate>", "exec"), names)
-    value: Callable[[Params, str], Any] = names["value"]
-    return value
+        exec(compile(source, file, "exec"), names)
+    function: Callable[[Params, str], Any] = names[name]
+    return function
 
 
 def _load(name: str, kind: Kind) -> str:
@@ -170,7 +196,15 @@ class _Lists(ast.NodeTransformer):
         return node
 
 
-def _hoist(tree: ast.expr) -> tuple[list[str], ast.expr]:
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(self.names.get(node.id, node.id), node.ctx)
+
+
+def _hoist(tree: ast.expr, prefix: str) -> tuple[list[str], ast.expr]:
     """Assignments that come first, and the expression with their names, for what would be computed again and again.
 
     That is each call of a measure that depends on no loop and stands twice or in a loop.
@@ -182,7 +216,7 @@ def _hoist(tree: ast.expr) -> tuple[list[str], ast.expr]:
             seen[ast.unparse(call)] += 2 if looped else 1
     # the inner of two calls is the shorter, and is there when the outer is computed
     again = sorted((source for source, times in seen.items() if times > 1), key=len)
-    names = {source: f"_{number}" for number, source in enumerate(again)}
+    names = {source: f"{prefix}{number}" for number, source in enumerate(again)}
     assignments = []
     for source in again:
         others = _Named({other: name for other, name in names.items() if other != source})

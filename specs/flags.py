@@ -1,4 +1,4 @@
-"""The flags: properties of templates that an auditor wants to know, each said once."""
+"""The flags of templates and the traps of examples: what an auditor wants to know, each said once."""
 
 from __future__ import annotations
 
@@ -19,17 +19,37 @@ class Flag:
     effect: str
 
 
+@dataclass(frozen=True)
+class Trap:
+    """What makes an example worth asking: an input that readings or verifiers are likely to part over."""
+
+    id: str
+    description: str
+
+
 @cache
 def load_flags(path: Path = ROOM / "flags.yaml") -> tuple[Flag, ...]:
     """The flags of `flags.yaml` in its order; raises `DocumentError` with all its problems."""
+    return tuple(Flag(**entry) for entry in _entries(path, "flags"))
+
+
+@cache
+def load_traps(path: Path = ROOM / "flags.yaml") -> tuple[Trap, ...]:
+    """The traps of `flags.yaml` in its order; raises `DocumentError` with all its problems."""
+    return tuple(Trap(**entry) for entry in _entries(path, "traps"))
+
+
+def _entries(path: Path, key: str) -> list[dict[str, str]]:
     document = open_document(path, schema("flags"))
-    flags = tuple(Flag(**entry) for entry in document.data["flags"])
-    first = {flag.id: index for index, flag in reversed(list(enumerate(flags)))}
-    problems = [
-        document.problem(("flags", index, "id"), f"{flag.id!r} stands in an earlier flag too")
-        for index, flag in enumerate(flags)
-        if first[flag.id] != index
-    ]
+    problems = []
+    for key_of, what in (("flags", "flag"), ("traps", "trap")):
+        ids = [entry["id"] for entry in document.data.get(key_of, ())]
+        problems += [
+            document.problem((key_of, index, "id"), f"{name!r} stands in an earlier {what} too")
+            for index, name in enumerate(ids)
+            if name in ids[:index]
+        ]
     if problems:
         raise DocumentError(problems)
-    return flags
+    entries: list[dict[str, str]] = document.data.get(key, [])
+    return entries

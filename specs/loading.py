@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from .documents import DocumentError, Problem, examine
+from .oracle import Judged
+from .oracle_rules import read_judged
 from .problems import in_order, shown_path
 from .rules import rule_problems
 from .schemas import ROOM, schema
@@ -71,8 +73,11 @@ def read_template(path: Path, depth: int = 3) -> Template:
         raise DocumentError([_about(path, f"a template's file name ends in .yaml; rename it to {path.stem}.yaml")])
     document, problems = examine(path, schema("template"))
     problems += rule_problems(document, place=f"{parts[-2]}:{path.stem}", sound=not problems)
+    judged = Judged()
     if not problems:
         problems += verifier_problems(document, path.parent)
+        judged, wrong = read_judged(document, path)
+        problems += wrong
     if not COLLECTION.fullmatch(collection := parts[-3]):
         problems.append(_about(path, f"the folder {collection!r} is not lower-case letters, digits and underscores"))
     if problems:
@@ -91,6 +96,7 @@ def read_template(path: Path, depth: int = 3) -> Template:
         draws=parameters.get("draw", {}),
         flags=tuple(data.get("flags", ())),
         verifiers=own_verifiers(data, path.parent),
+        judged=judged,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from .complaints import complaints
+from .oracle import Boundary, Judged, OracleExample, OracleSpec, Relation
 from .problems import did_you_mean, dotted
 from .verifiers import OwnVerifier
 from .wording import fill
@@ -42,7 +43,8 @@ class Template:
     `name` is `collection/family:name`, `id` is `family:name`. `parameters` is a JSON Schema for the arguments,
     `unworded` the parameters that the wording leaves out, `shown` how the wording writes some values, `constants` what
     is the same in every instance, `draws` how arguments are drawn: `small` and `upstream`, or empty. `flags` are names
-    from flags.yaml, `verifiers` functions of a user's own that check it.
+    from flags.yaml, `verifiers` functions of a user's own that check it. `judged` says what is right, in its parts:
+    `oracle`, `examples`, `boundaries` and `relations`.
     """
 
     name: str
@@ -57,6 +59,23 @@ class Template:
     draws: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict, hash=False)
     flags: tuple[str, ...] = ()
     verifiers: tuple[OwnVerifier, ...] = ()
+    judged: Judged = field(default_factory=Judged, hash=False)
+
+    @property
+    def oracle(self) -> OracleSpec | None:
+        return self.judged.oracle
+
+    @property
+    def examples(self) -> tuple[OracleExample, ...]:
+        return self.judged.examples
+
+    @property
+    def boundaries(self) -> tuple[Boundary, ...]:
+        return self.judged.boundaries
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        return self.judged.relations
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -64,7 +83,7 @@ class Template:
 
     def check_params(self, params: Mapping[str, Any]) -> None:
         """Raises `ParameterError` with everything that keeps `params` from being an instance of the template."""
-        messages = tuple(dict.fromkeys(self._objections(params)))
+        messages = tuple(dict.fromkeys(_objections(self._validator, params)))
         if messages:
             raise ParameterError(self.name, messages)
 
@@ -73,18 +92,24 @@ class Template:
         self.check_params(params)
         return fill(self.wording, {**self.constants, **params}, self.shown)
 
-    def _objections(self, params: Mapping[str, Any]) -> Iterator[str]:
-        for error in self._validator.iter_errors(dict(params)):
-            for complaint in complaints(error):
-                yield f"{dotted(complaint.steps) if complaint.steps else 'parameters'}: {complaint.message}"
-        # JSON has no NaN and no infinity, and comparisons with NaN pass every bound
-        for name, value in params.items():
-            if isinstance(value, float) and not math.isfinite(value):
-                yield f"{name}: {value} is not a finite number"
-
     @cached_property
     def _validator(self) -> Draft202012Validator:
         return Draft202012Validator({"type": "object", **self.parameters})
+
+
+def params_objections(schema: Mapping[str, Any], params: Mapping[str, Any]) -> tuple[str, ...]:
+    """What keeps `params` from being arguments under a template's `parameters.schema`, one sentence each."""
+    return tuple(dict.fromkeys(_objections(Draft202012Validator({"type": "object", **schema}), params)))
+
+
+def _objections(validator: Draft202012Validator, params: Mapping[str, Any]) -> Iterator[str]:
+    for error in validator.iter_errors(dict(params)):
+        for complaint in complaints(error):
+            yield f"{dotted(complaint.steps) if complaint.steps else 'parameters'}: {complaint.message}"
+    # JSON has no NaN and no infinity, and comparisons with NaN pass every bound
+    for name, value in params.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            yield f"{name}: {value} is not a finite number"
 
 
 def find_template(name: str, templates: Mapping[str, Template]) -> Template:

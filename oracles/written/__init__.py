@@ -1,0 +1,1 @@
+"""Oracles that no predicate says readably: `function(params, text)` gives True or False, or these by reading."""
