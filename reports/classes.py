@@ -13,6 +13,7 @@ from specs.findings import Finding
 
 from .acceptance import TEMPLATE_SHARE
 from .layout import Columns, grouped
+from .row import SIBLINGS
 
 CLASSES = ("defective", "ambiguous", "narrow_by_design", "sound", "unaudited")
 """In the order in which one outweighs another."""
@@ -29,7 +30,7 @@ def classes(table: pa.Table, findings: Mapping[str, Finding], content_free: Sequ
     `content_free` is the probe that the largest share of its instances accepts, where that is 90 % or more, or None.
     """
     # A row about a caller or a data file has no template, and one about a split no implementation.
-    named = pc.and_(pc.is_valid(table["template"]), pc.is_valid(table["implementation"]))
+    named = pc.and_(pc.is_valid(table["template"]), pc.not_equal(table["implementation"], SIBLINGS))
     asked = table.filter(pc.and_(named, pc.is_in(table["verdict"], pa.array(_VERDICTS))))
     probes = _content_free(asked, content_free)
     told: dict[tuple[str, str], dict[str, Any]] = {}

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .row import WORDS
+from .row import SIBLINGS, WORDS
 
 VERDICTS = WORDS["verdict"]
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*")
@@ -28,7 +28,7 @@ class Reason:
 def verdict_counts(table: pa.Table) -> dict[str, dict[str, int]]:
     """For each implementation, by name: how many rows have each verdict, zeros included."""
     counts: dict[str, dict[str, int]] = {}
-    known = table.filter(pc.is_valid(table["verdict"]))
+    known = table.filter(pc.and_(pc.is_valid(table["verdict"]), pc.not_equal(table["implementation"], SIBLINGS)))
     grouped = known.group_by(["implementation", "verdict"]).aggregate([([], "count_all")])
     for row in grouped.to_pylist():
         verdicts = counts.setdefault(str(row["implementation"]), dict.fromkeys(VERDICTS, 0))

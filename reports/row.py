@@ -58,6 +58,9 @@ WORDS: dict[str, tuple[str, ...]] = {
     ),
 }
 
+SIBLINGS = "siblings"
+"""Stands for the implementation where a row is about all copies of a template, and has no verdict of its own."""
+
 _JSON_COLUMNS = ("params", "readings")
 _SCALARS = (str, bytes, int, float, Mapping)
 

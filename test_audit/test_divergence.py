@@ -13,7 +13,7 @@ from audit.divergence import (
     told_split,
     version_of,
 )
-from audit.settling import SIBLINGS
+from reports.row import SIBLINGS
 from verifiers_pinned.verdicts import Verdict
 
 YES, NO, CRASH, UNASKED = Verdict.accept, Verdict.reject, Verdict.crash, Verdict.not_run

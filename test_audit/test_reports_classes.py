@@ -7,7 +7,7 @@ import pytest
 
 from reports.classes import CLASSES, class_counts, class_lines, classes
 from reports.retention import retention, retention_lines
-from reports.row import SCHEMA, row_batch
+from reports.row import SCHEMA, SIBLINGS, row_batch
 from specs.findings import load_findings
 
 TEMPLATE = "ifbench/words:vowel"
@@ -68,6 +68,10 @@ def test_what_did_not_run_has_no_class():
 def test_a_row_that_is_about_no_verifier_has_no_class(column):
     both = pa.concat_tables([rows(["accept"]), rows(["accept"], **{column: None})])
     assert len(classes(both, FINDINGS, ["yes"])) == 1
+
+
+def test_siblings_are_no_verifier():
+    assert classes(rows(["accept"], implementation=SIBLINGS), FINDINGS, ["yes"]) == []
 
 
 def test_templates_are_counted_by_class():

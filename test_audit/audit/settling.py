@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from reports.row import SIBLINGS
 from specs.findings import Finding
 
 from .adjudications import Adjudications
 from .lock import ALARMS, Place
 
 UNASKED = ("not_run", "unsupported")
-SIBLINGS = "siblings"
-"""Stands for the implementation where an alarm belongs to the template: its copies say different things."""
 LONGEST_SHOWN = 300
 
 
