@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import characters, lines, strings, words
+from . import characters, languages, lines, markdown, marks, sentences, strings, structures, words
 
-MODULES = (words, characters, lines, strings)
+MODULES = (words, sentences, characters, lines, strings, marks, markdown, structures, languages)
 
 MEASURES: dict[str, Callable[..., Any]] = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 """Each measure's function by its id; it takes its arguments in the declared order."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["contains", "count_of", "ends_with", "is_blank", "lower", "starts_with", "stripped", "upper"]
+import unicodedata
+
+__all__ = [
+    "composed", "contains", "count_of", "ends_with", "folded", "is_blank", "lower", "replaced", "squeezed",
+    "starts_with", "stripped", "unaccented", "upper",
+]  # fmt: skip
 
 
 def is_blank(text: str) -> bool:
@@ -35,3 +40,25 @@ def ends_with(text: str, part: str) -> bool:
 
 def count_of(text: str, part: str) -> int:
     return text.count(part) if part else 0
+
+
+def folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text.casefold())
+
+
+def composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def unaccented(text: str) -> str:
+    apart = unicodedata.normalize("NFD", text)
+    return "".join(character for character in apart if unicodedata.category(character) != "Mn")
+
+
+def squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def replaced(text: str, part: str, other: str) -> str:
+    # bounded, for a chain of replacements could otherwise grow without end
+    return text.replace(part, other[:1000]) if part else text
