@@ -33,7 +33,7 @@ from chains import (
 from oracles.logra_dense import DenseLoGRA, Settings
 
 FORMS = ("norm_preserving", "plain")
-RULES = {"target_ratio": {"ratio": 1e-3}, "trust_region": {"ratio": 1e-3}, "lr": {"lr": 1e-3}}
+RULES = {"target_ratio": {"ratio": 1e-3}, "trust_region": {"ratio": 1e-3, "lr": 0.25}, "lr": {"lr": 1e-3}}
 
 
 def check_against_dense(
@@ -185,9 +185,9 @@ def check_ratio_is_global(logra: ModuleType) -> None:
 
 
 def check_trust_region(logra: ModuleType) -> None:
-    """Each layer's update is capped by its own weights' norm, and left alone under the cap."""
-    for scale, capped in ((1e3, True), (1e-6, False)):
-        optimizer = build(logra, model := chain(6, 9, 5), rule="trust_region")
+    """Each layer's update, lr D A, is capped by its own weights' norm, and left alone under the cap."""
+    for scale, lr, capped in ((1e3, 1.0, True), (1e3, 0.5, True), (1e-6, 1.0, False), (1e-6, 0.5, False)):
+        optimizer = build(logra, model := chain(6, 9, 5), rule="trust_region", lr=lr)
         backward(model, scale=scale)
         norms = {name: float(s.norm()) for name, s in sketches(optimizer).items()}
         for name, d in optimizer.propose().items():
@@ -195,7 +195,7 @@ def check_trust_region(logra: ModuleType) -> None:
                 size = (d.direction.double() @ d.projection.double()).norm()
                 close(size, 6e-4 * float(d.modules[0].weight.norm()), rtol=1e-5)
             else:
-                close(d.direction.norm(), norms[name], rtol=1e-5)
+                close(d.direction.norm(), lr * norms[name], rtol=1e-5)
 
 
 class Halve:

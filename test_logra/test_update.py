@@ -12,7 +12,7 @@ from hypothesis import strategies as st  # noqa: E402
 import golden_checks  # noqa: E402
 import logra  # noqa: E402
 import optimizer_checks as checks  # noqa: E402
-from logra.update import projected_squared_norm, row_adam_direction  # noqa: E402
+from logra.update import clip_scale, projected_squared_norm, row_adam_direction  # noqa: E402
 
 
 def test_seeds_are_golden():
@@ -69,6 +69,14 @@ def test_gram_norm_is_that_of_the_product(direction, seed):
     a = logra.make_projection(direction.shape[1], 7, seed)
     expected = (direction.double() @ a.double()).square().sum()
     assert abs(projected_squared_norm(direction, a) - expected) <= 1e-12 * (1 + direction.double().square().sum())
+
+
+@given(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+def test_clipping_is_torchs(norm, max_norm):
+    parameter = torch.nn.Parameter(torch.zeros(1, dtype=torch.float64))
+    parameter.grad = torch.full((1,), norm, dtype=torch.float64)
+    torch.nn.utils.clip_grad_norm_(parameter, max_norm)
+    assert clip_scale(norm, max_norm) * norm == pytest.approx(float(parameter.grad), rel=1e-12)
 
 
 def test_low_precision_sketch_is_computed_in_float32():

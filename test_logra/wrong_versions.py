@@ -80,6 +80,10 @@ WRONG = {
         "trust_region_scale(sum(norms), lr * lr * sum(sizes), ratio)",
         checks.check_trust_region, "test_trust_region_caps_each_layer",
     ),
+    "cap before the learning rate": (
+        "step_size", "trust_region_scale(norm, lr * lr * size, ratio)", "trust_region_scale(norm, size, ratio)",
+        checks.check_trust_region, "test_trust_region_caps_each_layer",
+    ),
     "sketch in the activation dtype": (
         "sketch", "self.law.rank, dtype=torch.float32, device", "self.law.rank, dtype=weight.dtype, device",
         checks.check_accumulation_is_float32, "test_accumulation_is_float32",
