@@ -350,6 +350,21 @@ def check_resume(logra: ModuleType, *, dtype: torch.dtype = torch.float32, stop:
     assert same(moments(optimizer), moments(other))
 
 
+def check_global_generator_is_left_alone(logra: ModuleType) -> None:
+    """Projections and rounding noise have generators of their own: dropout and sampling see no difference."""
+    for draw in ("cpu", "device"):
+        model, follower = chain(6, 9, 5).bfloat16(), chain(6, 9, 5).bfloat16()
+        torch.manual_seed(7)
+        expected = torch.rand(4)
+        torch.manual_seed(7)
+        optimizer = build(logra, model, low_precision="stochastic", keep_factors=True, draw=draw)
+        for step in range(2):
+            backward(model, seed=step)
+            optimizer.step()
+            logra.apply_factors(follower, optimizer.factors())
+        assert torch.equal(torch.rand(4), expected)
+
+
 def check_stochastic_rounding_is_unbiased(logra: ModuleType) -> None:
     """The mean of many roundings is the value itself, on both sides of zero, and values that bf16 holds stay."""
     values = torch.tensor([1.0 + 0.3 / 128, -1.0 - 0.3 / 128, 3.1415927, -1e-20, 0.5, 0.0])

@@ -19,6 +19,10 @@ def test_merge_uses_the_sketchs_projection():
     checks.check_merge_uses_the_sketchs_projection(logra)
 
 
+def test_torchs_own_generator_is_left_alone():
+    checks.check_global_generator_is_left_alone(logra)
+
+
 def test_a_refused_step_changes_nothing():
     checks.check_refused_step_changes_nothing(logra)
 

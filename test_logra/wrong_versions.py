@@ -106,6 +106,15 @@ WRONG = {
         "projection", 'layer_name(name).encode("utf-8")', 'name.encode("utf-8")',
         golden_checks.check_golden_seeds, "test_seeds_are_golden",
     ),
+    "projections that reseed torch's generator": (
+        "projection", "torch.Generator(device=where).manual_seed(seed)", "torch.manual_seed(seed)",
+        checks.check_global_generator_is_left_alone, "test_torchs_own_generator_is_left_alone",
+    ),
+    "noise that reseeds torch's generator": (
+        "rounding", "torch.Generator(device=device).manual_seed(seed ^ NOISE_SALT)",
+        "torch.manual_seed(seed ^ NOISE_SALT)",
+        checks.check_global_generator_is_left_alone, "test_torchs_own_generator_is_left_alone",
+    ),
     "signs the other way round": (
         "projection", "mul_(2.0).sub_(1.0)", "mul_(-2.0).add_(1.0)",
         golden_checks.check_golden_projections, "test_projections_are_golden",
