@@ -132,7 +132,7 @@ def test_an_implementation_that_a_finding_names_alarms_on_some_witness():
 def test_the_lock_speaks_of_what_there_is():
     for place in OURS.lock:
         key, _, version = place.implementation.partition("@")
-        assert OURS.findings[place.finding].witness(place.template)
+        assert OURS.asks(place)
         assert PINNED[key].source.version == version
 
 

@@ -69,8 +69,9 @@ def session(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     pytester.makepyfile(CHECK)
 
     def run(*options: str) -> pytest.RunResult:
-        kept = ["--adjudications", "adjudications", "--report-dir", "out", "-pno:cacheprovider", "-mnot (audit or panel)"]
-        return pytester.runpytest_inprocess(*plugins, *kept, "-rA", *options)
+        offline = ["-pno:cacheprovider", "-mnot (audit or panel)"]
+        kept = ["--adjudications", "adjudications", "--report-dir", "out"]
+        return pytester.runpytest_inprocess(*plugins, *offline, *kept, "-rA", *options)
 
     return run
 

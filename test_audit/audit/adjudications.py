@@ -12,7 +12,7 @@ from specs.findings import ADJUDICATIONS, LOCK, Finding, load_findings
 from specs.templates import Template
 
 from .calls import Call
-from .lock import Lock, read_lock
+from .lock import Lock, Place, read_lock
 
 WITNESS = "witness:"
 
@@ -44,6 +44,15 @@ class Adjudications:
             for finding, witness in found
             if witness
         ]
+
+    def asks(self, place: Place) -> bool:
+        """Whether a finding of now has this witness, in this check."""
+        finding = self.findings.get(place.finding)
+        return (
+            finding is not None
+            and finding.concerns(place.template, place.check)
+            and bool(finding.witness(place.template))
+        )
 
     def holds(self, finding: Finding) -> Predicate:
         return self._predicates[finding.id]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,15 +58,15 @@ def read_lock(path: Path) -> dict[Place, str]:
     }
 
 
-def merge_lock(old: Lock, seen: Lock, findings: Container[str], versions: Mapping[str, str]) -> dict[Place, str]:
+def merge_lock(old: Lock, seen: Lock, asks: Callable[[Place], bool], versions: Mapping[str, str]) -> dict[Place, str]:
     """The lock after a run that saw `seen`: what was not asked stays, unless it can never be asked again.
 
-    That is so where its finding is not among `findings`, or its key is pinned in another version by now.
+    That is so where no finding `asks` it any more, or where its key is pinned in another version by now.
     """
 
     def may_come_back(place: Place) -> bool:
         key, _, version = place.implementation.partition("@")
-        return place.finding in findings and versions.get(key, version) == version
+        return asks(place) and versions.get(key, version) == version
 
     return {**{place: said for place, said in old.items() if may_come_back(place)}, **seen}
 

@@ -166,7 +166,7 @@ class Locksmith:
         versions = {each.key: each.source.version for each in pins}
         try:
             # read again, because another run may have written it since this one began
-            lock = merge_lock(read_lock(adjudications.path), self.seen, adjudications.findings, versions)
+            lock = merge_lock(read_lock(adjudications.path), self.seen, adjudications.asks, versions)
             write_lock(adjudications.path, lock)
         except (DocumentError, StoreError) as error:
             self.told = f"the lock was not written: {error}"
