@@ -97,6 +97,22 @@ def test_the_first_responses_are_probed_and_cut() -> None:
     assert (positions, kl) == (8, pytest.approx(sum(each) / 2, rel=1e-5))
 
 
+def test_a_longer_response_weighs_more() -> None:
+    model, factors, controller = controlled()
+    other = response(12, seed=1)
+    sums = [controller.predict(model, factors)]
+    alone = PredictedKLController()
+    alone.observe(other)
+    sums.append(alone.predict(model, factors))
+    controller.observe(other)
+    kl, positions = controller.predict(model, factors)
+    assert sums[0][1] != sums[1][1]
+    assert (positions, kl) == (
+        sum(n for _, n in sums),
+        pytest.approx(sum(k * n for k, n in sums) / positions, rel=1e-9),
+    )
+
+
 def test_a_response_without_a_token_to_look_at_is_passed_over() -> None:
     model, factors, controller = controlled(probe_responses=1, probe_max_tokens=24)
     plain = controller.predict(model, factors)
