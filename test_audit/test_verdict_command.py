@@ -1,14 +1,17 @@
 """`python -m verifiers_pinned verdict`: one text, many lines, and what is said about wrong input."""
 
+import errno
 import io
 import json
+import os
 import sys
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
 from specs import load_templates
-from verifiers_pinned import verdict_command
+from verifiers_pinned import verdict_command, verdict_lines
 from verifiers_pinned.__main__ import main
 from verifiers_pinned.miniatures import catalogue_of, of_body
 
@@ -121,6 +124,8 @@ def test_bad_lines_are_named_and_the_good_ones_answered(verdict, tmp_path):
         json.dumps(row("", params={"x": 1})).encode(),
         json.dumps(row(1)).encode(),
         json.dumps(row("", implementation="honst")).encode(),
+        json.dumps(row("", implementation=["honest"])).encode(),
+        b"[" * 100_000,
     ]
     path = tmp_path / "in"
     path.write_bytes(b"\n".join([good, *bad, b"", good]))
@@ -128,7 +133,7 @@ def test_bad_lines_are_named_and_the_good_ones_answered(verdict, tmp_path):
     assert answer.status == 2
     assert [json.loads(line)["verdict"] for line in answer.out.splitlines()] == ["accept", "accept"]
     numbers = [int(line.removeprefix(f"{path}:").partition(":")[0]) for line in answer.err.splitlines()]
-    assert numbers == [2, 3, 4, 5, 6, 7, 8]
+    assert numbers == list(range(2, 11))
     assert "has no params; did you mean 'params'?" in answer.err
 
 
@@ -138,3 +143,16 @@ def test_lines_come_from_standard_input(verdict, monkeypatch):
     answer = verdict("--jsonl", "-")
     assert json.loads(answer.out)["verdict"] == "accept"
     assert answer.err.startswith("<stdin>:1: is not JSON: ")
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "told"),
+    [(errno.EPIPE, 0, ""), (errno.ENOSPC, 2, "error: standard output: No space left on device\n")],
+)
+def test_an_output_that_ends_is_not_blamed_on_the_input(verdict, tmp_path, monkeypatch, number, status, told):
+    (tmp_path / "in").write_text(lines(row("a", implementation="honest")), encoding="utf-8")
+    full = mock.Mock(side_effect=OSError(number, os.strerror(number)))
+    monkeypatch.setattr(verdict_lines, "print", full, raising=False)
+    monkeypatch.setattr(sys, "stdout", (tmp_path / "out").open("w"))
+    answer = verdict("--jsonl", str(tmp_path / "in"))
+    assert (answer.status, answer.err) == (status, told)

@@ -29,10 +29,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (PinError, DocumentError) as error:
         print("\n".join(f"error: {line}" for line in str(error).splitlines()), file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        # The reader, such as `head`, has enough; Python would complain once more when it closes the stream.
+    except OSError as error:
+        # Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        if isinstance(error, BrokenPipeError):
+            return 0  # the reader, such as `head`, has enough
+        print(f"error: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("interrupted; what was fetched is kept", file=sys.stderr)
         return 130

@@ -49,6 +49,8 @@ class Desk:
             told = json.loads(line)
         except ValueError as error:
             raise RequestError(f"is not JSON: {error}") from None
+        except RecursionError:
+            raise RequestError("is nested too deeply") from None
         if not isinstance(told, dict):
             raise RequestError(f"is no object with {', '.join(_NEEDED)}")
         missing = [name for name in _NEEDED if name not in told]
@@ -58,6 +60,8 @@ class Desk:
         for name, (kind, said) in _NEEDED.items():
             if not isinstance(told[name], kind):
                 raise RequestError(f"{name} is not {said}")
+        if not isinstance(told.get("implementation"), str | None):
+            raise RequestError("implementation is not a string")
         request = Request(told["template"], told["params"], told["text"], told.get("implementation"))
         self.check(request)
         return request, told

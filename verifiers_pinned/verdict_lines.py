@@ -22,15 +22,15 @@ Line = tuple[Request, dict[str, Any]]
 
 def answer_lines(session: Session, desk: Desk, file: str, implementations: Sequence[str]) -> int:
     """Print an object for each line and implementation, in the file's order; 2 where a line could not be answered."""
-    try:
-        with _open(file) as stream:
-            return _Answers(session, desk, file, implementations).run(stream)
-    except OSError as error:
-        raise RequestError(f"{file} cannot be read: {error.strerror}") from None
+    with _open(file) as stream:
+        return _Answers(session, desk, file, implementations).run(stream)
 
 
 def _open(file: str) -> BinaryIO:
-    return sys.stdin.buffer if file == "-" else Path(file).open("rb")
+    try:
+        return sys.stdin.buffer if file == "-" else Path(file).open("rb")
+    except OSError as error:
+        raise RequestError(f"{file} cannot be read: {error.strerror}") from None
 
 
 class _Answers:
