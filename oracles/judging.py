@@ -11,12 +11,14 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from specs import Template
+from specs.language import Expression
 from specs.oracle import ONLY, OracleSpec
 from specs.problems import shortened
 
 from .compiling import STEPS, Params, compile_function, compile_piece, load_lines
 
 ACCEPT, REJECT, EITHER = "accept", "reject", "either"
+WANTED = "accept"
 
 
 class Judgement(NamedTuple):
@@ -79,24 +81,39 @@ def _judgement(readings: Iterable[str], answers: Iterable[bool]) -> Judgement:
 
 
 def _compiled(name: str, oracle: OracleSpec) -> Judge:
-    file = f"<oracle {name}>"
-    places, body = _body(oracle)
-    answers = compile_function("answers", body, file, {})
+    assert oracle.accept is not None
+    answers = values_of(name, oracle, oracle.accept)
     readings = oracle.readings
     # one object for each pattern of answers, of which few ever occur
     known: dict[tuple[bool, ...], Judgement] = {}
 
     def judged(params: Params, text: str) -> Judgement:
-        try:
-            given = answers(params, text)
-        except Exception as error:
-            raise OracleError(name, _place(error, file, places), params, text, _reason(error)) from error
+        given = answers(params, text)
         found = known.get(given)
         if found is None:
             found = known[given] = _judgement(readings, given)
         return found
 
     return judged
+
+
+def values_of(name: str, oracle: OracleSpec, wanted: Expression) -> Callable[[Params, str], tuple[Any, ...]]:
+    """The value of an expression over the names of an oracle, in each of its readings; raises OracleError when called.
+
+    `name` is that of the template, for the error.
+    """
+    file = f"<oracle {name}>"
+    places, body = _body(oracle, wanted)
+    values = compile_function("values", body, file, {})
+
+    def valued(params: Params, text: str) -> tuple[Any, ...]:
+        try:
+            given: tuple[Any, ...] = values(params, text)
+        except Exception as error:
+            raise OracleError(name, _place(error, file, places), params, text, _reason(error)) from error
+        return given
+
+    return valued
 
 
 def _reason(error: Exception) -> str:
@@ -109,37 +126,36 @@ def _place(error: Exception, file: str, places: list[str]) -> str:
     return places[lines[-1] - 2] if lines and lines[-1] is not None else "the whole"
 
 
-def _body(oracle: OracleSpec) -> tuple[list[str], list[str]]:
-    """The lines of a function that gives the answers of all readings, and for each line the place it comes from."""
-    writer = _Writer(oracle)
+def _body(oracle: OracleSpec, wanted: Expression) -> tuple[list[str], list[str]]:
+    """For each line of a function the place that it comes from, and the lines: they give the value in all readings."""
+    writer = _Writer(oracle, wanted)
     for axis, readings in oracle.axes.items():
         for reading, expression in readings.items():
             writer.write(axis, expression, reading)
     for name, expression in oracle.let.items():
         writer.write(name, expression)
-    assert oracle.accept is not None
-    writer.write("accept", oracle.accept)
-    values = [writer.variable("accept", chosen) for chosen in product(*map(tuple, oracle.axes.values()))]
+    writer.write(WANTED, wanted)
+    values = [writer.variable(WANTED, chosen) for chosen in product(*map(tuple, oracle.axes.values()))]
     return [*writer.places, "the answers"], [*writer.lines, f"return ({', '.join(values)},)"]
 
 
 class _Writer:
     """Writes each value once for every choice of the axes that it depends on, and no more often."""
 
-    def __init__(self, oracle: OracleSpec) -> None:
+    def __init__(self, oracle: OracleSpec, wanted: Expression) -> None:
         self.axes = list(oracle.axes)
         self.options = {axis: tuple(readings) for axis, readings in oracle.axes.items()}
         self.depends: dict[str, tuple[str, ...]] = {}
         self.names: dict[tuple[str, tuple[str, ...]], str] = {}
         expressions = [each for readings in oracle.axes.values() for each in readings.values()]
-        expressions += [*oracle.let.values(), *([oracle.accept] if oracle.accept else [])]
+        expressions += [*oracle.let.values(), wanted]
         own = {*oracle.axes, *oracle.let, *oracle.values}
         kinds = {name: kind for each in expressions for name, kind in each.kinds.items() if name not in own}
         constants = [f"{name} = {value!r}" for name, value in oracle.values.items()]
         self.lines = [*load_lines(kinds), *STEPS, *constants]
         self.places = ["the arguments"] * len(self.lines)
 
-    def write(self, name: str, expression: Any, reading: str | None = None) -> None:
+    def write(self, name: str, expression: Expression, reading: str | None = None) -> None:
         own = {name} if reading is not None else set()
         inside = {axis for used in expression.names for axis in self.depends.get(used, ())}
         axes = tuple(axis for axis in self.axes if axis in inside | own)
@@ -176,7 +192,7 @@ def _written(name: str, told: str) -> Judge:
     def judged(params: Params, text: str) -> Judgement:
         try:
             given = answer(params, text)
-            told = {ONLY: given} if isinstance(given, bool) else dict(given)
+            told = dict(given) if isinstance(given, Mapping) else {ONLY: given}
             if not told or any(type(each) is not bool for each in told.values()):
                 raise TypeError(f"gives {given!r}, not True or False by reading")
         except Exception as error:
