@@ -57,7 +57,7 @@ def _codes(old: pa.Table, new: pa.Table, columns: Sequence[str]) -> Codes:
     for name in columns:
         column = _column_codes(table[name])
         # Renumbered each time, so that the product never outgrows 64 bits.
-        _, codes = np.unique(codes * (int(column.max(initial=0)) + 1) + column, return_inverse=True)
+        _, codes = np.unique(codes * (_largest(column) + 1) + column, return_inverse=True)
     return codes
 
 
@@ -68,10 +68,14 @@ def _column_codes(column: pa.ChunkedArray) -> Codes:
     return codes
 
 
+def _largest(codes: Codes) -> int:
+    return int(np.max(codes)) if len(codes) else 0
+
+
 def _pairs(old: Codes, new: Codes) -> tuple[Codes, Codes]:
     """Positions of equal codes, the n-th of a code in one with the n-th in the other."""
     ranks_old, ranks_new = _ranks(old), _ranks(new)
-    most = int(max(ranks_old.max(initial=0), ranks_new.max(initial=0))) + 1
+    most = max(_largest(ranks_old), _largest(ranks_new)) + 1
     _, at_old, at_new = np.intersect1d(
         old * most + ranks_old, new * most + ranks_new, assume_unique=True, return_indices=True
     )

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -137,3 +138,7 @@ def test_every_package_is_declared():
     found = {p.parent.relative_to(ROOT) for root in roots for p in root.rglob("__init__.py")}
     names = {".".join(p.parts[1:] if p.parts[0].startswith("test_") else p.parts) for p in found}
     assert set(re.findall(r'"([^"]+)"', declared)) == names
+
+
+def test_no_test_of_a_property_is_timed():
+    assert hypothesis.settings().deadline is None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from reports.files import StoreError
@@ -33,6 +34,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--relock", action="store_true", help="write anew what the lock says of the witnesses that this run sends"
     )
+
+
+# By the clock a test fails for what else the machine does.
+hypothesis.settings.register_profile("assay", deadline=None)
+hypothesis.settings.load_profile("assay")
 
 
 def pytest_configure(config: pytest.Config) -> None:
