@@ -22,6 +22,8 @@ Predicate = Callable[[Params, str], bool]
 
 MOST_STEPS = 10_000_000
 LONGEST_RANGE = 2_000_000
+LONGEST_SUM = 10_000_000
+LARGEST_FACTOR = 10**18
 NO_VALUE = (IndexError, KeyError, ZeroDivisionError, ValueError, OverflowError)
 
 # Where a generator is taken as it comes; every other place wants a list.
@@ -151,7 +153,23 @@ def _range(*bounds: int) -> list[int]:
     return list(span)
 
 
+def _add(one: Any, other: Any) -> Any:
+    # names that double each other would fill the memory within a few lines
+    if isinstance(one, (str, list)) and len(one) + len(other) > LONGEST_SUM:
+        raise TooManySteps(f"a predicate joins more than {LONGEST_SUM:,} characters or items")
+    return one + other
+
+
+def _times(one: float, other: float) -> float:
+    if max(abs(one), abs(other)) > LARGEST_FACTOR:
+        raise OverflowError(f"a factor beyond {LARGEST_FACTOR:,}")
+    return one * other
+
+
+_CHECKED = {ast.Add: "_add", ast.Mult: "_times"}
 _BUILT_INS: dict[str, Callable[..., Any]] = {
+    "_add": _add,
+    "_times": _times,
     "len": len,
     "count": len,
     "any": any,
@@ -170,7 +188,7 @@ _BUILT_INS: dict[str, Callable[..., Any]] = {
 
 
 class _Lists(ast.NodeTransformer):
-    """Makes generators and tuples the lists that they mean, and has loops within loops counted."""
+    """Makes generators and tuples the lists that they mean, and has checked what could grow without end."""
 
     def __init__(self, counted: bool) -> None:
         self.counted = counted
@@ -188,6 +206,14 @@ class _Lists(ast.NodeTransformer):
     def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
         self.generic_visit(node)
         return node if isinstance(node.ctx, ast.Store) else ast.List(node.elts, ast.Load())
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        checked = _CHECKED.get(type(node.op))
+        # one step at a time, from a number that is written out, nothing grows beyond what is written
+        if checked is None or any(isinstance(side, ast.Constant) for side in (node.left, node.right)):
+            return node
+        return ast.Call(ast.Name(checked, ast.Load()), [node.left, node.right], [])
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         self.generic_visit(node)

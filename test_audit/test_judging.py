@@ -140,6 +140,17 @@ def test_an_oracle_without_an_answer_gives_no_verdict(template, text, params, to
     assert caught.value.text == ""
 
 
+@pytest.mark.parametrize(
+    ("first", "step", "told"),
+    [("text", "+", "TooManySteps"), ("words(text)", "+", "TooManySteps"), ("most", "*", "OverflowError")],
+)
+def test_names_that_double_each_other_end(template, first, step, told):
+    names = [f"a0: {first}", *(f"a{index + 1}: a{index} {step} a{index}" for index in range(60))]
+    grown = template(oracle("a60 == a60", let=f"{{{', '.join(names)}}}"))
+    with pytest.raises(OracleError, match=told):
+        judge(grown, {"least": 1, "most": 10}, "a b")
+
+
 def test_a_template_without_an_oracle_says_so(template):
     with pytest.raises(NoOracle, match="local/count:range has no oracle"):
         judge(template(""), {}, "a")

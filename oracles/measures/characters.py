@@ -64,8 +64,12 @@ def small_letters(text: str) -> list[str]:
 
 
 def is_all_capitals(text: str) -> bool:
+    if text.isascii():
+        return text.isupper()
     return bool(_CAPITALS.search(text)) and not _SMALL.search(text)
 
 
 def is_all_small(text: str) -> bool:
+    if text.isascii():
+        return text.islower()
     return bool(_SMALL.search(text)) and not _CAPITALS.search(text)

@@ -60,5 +60,5 @@ def squeezed(text: str) -> str:
 
 
 def replaced(text: str, part: str, other: str) -> str:
-    # bounded, for a chain of replacements could otherwise grow without end
-    return text.replace(part, other[:1000]) if part else text
+    # no longer than the part, for a chain of replacements could otherwise grow without end
+    return text.replace(part, other[: len(part)]) if part else text
