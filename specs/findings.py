@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from .templates import ParameterError, Template
 ANY = "any"
 ADJUDICATIONS = ROOM / "adjudications"
 LOCK = "lock.yaml"
+SURROGATE = re.compile(r"\\u([dD][89a-fA-F][0-9a-fA-F]{2})")
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ def read_finding(path: Path, templates: Mapping[str, Template], measures: Mappin
         implementations=_any(data["implementations"]),
         alarms=tuple(data["alarms"]),
         when=when,
-        witnesses=tuple(Witness(_asked(each, about), each["params"], each["response"]) for each in data["witnesses"]),
+        witnesses=tuple(Witness(_asked(each, about), each["params"], _response(each)) for each in data["witnesses"]),
         date=data["date"],
         links=tuple(data.get("links", ())),
         effect=data.get("effect"),
@@ -137,6 +139,13 @@ def _templates(told: str | list[str]) -> tuple[str, ...] | None:
 def _asked(witness: Mapping[str, Any], about: tuple[str, ...] | None) -> str:
     only = about[0] if about is not None and len(about) == 1 else ""
     return str(witness.get("template", only))
+
+
+def _response(witness: Mapping[str, Any]) -> str:
+    text = str(witness["response"])
+    if witness.get("lone_surrogates"):
+        text = SURROGATE.sub(lambda found: chr(int(found.group(1), 16)), text)
+    return text * int(witness.get("repeat", 1))
 
 
 def _place_problems(document: Document, path: Path, about: tuple[str, ...] | None) -> Iterator[Problem]:
