@@ -158,6 +158,15 @@ def test_liars_are_taken_at_their_word(session, key, verdict):
     assert ask(session, key, "", "Yes.").verdicts == [verdict, verdict]
 
 
+@pytest.mark.parametrize("key", ["hangs", "counts_in_c"])
+def test_a_verifier_that_only_hangs_is_given_up(tmp_path, key):
+    catalogue, checkouts = catalogue_of(tmp_path, {key: of_body(BODIES[key], PRELUDE)})
+    with Session(catalogue, checkouts=checkouts, limits=Limits(seconds=0.01)) as session:
+        result = ask(session, key, *["bad"] * 9, "good", *["bad"] * 10, "good")
+    assert result.verdicts == ["timeout"] * 9 + ["accept"] + ["timeout"] * 10 + ["not_run"]
+    assert result.details[20] == "not asked: the 10 calls before did not end in time"
+
+
 def test_a_catastrophic_expression_is_a_timeout(session):
     result = ask(session, "backtracks", "b", "a", "b")
     assert result.verdicts == ["accept", "timeout", "accept"]

@@ -48,6 +48,8 @@ _clean_ansi, _clean_folders = _ANSI.sub, _FOLDERS.sub
 DETAIL_LENGTH = 200
 # Of a message, more than a detail may need once paths and frames are gone; some hold a whole response.
 _READ_LENGTH = 10_000
+# After so many timeouts in a row the rest of a batch is not asked: a verifier that hangs would hold it for hours.
+PATIENCE = 10
 
 
 class Expired(BaseException):
@@ -152,6 +154,8 @@ def _run(check: Check, cases: Sequence[tuple[Any, str]], guard: bool, board: Boa
     clock, verdicts, microseconds = board.clock, board.verdicts, board.microseconds
     now, threads, seen_threads, record = _now, _threads, _threads(), _Recorder(board, limit, terms)
     for index, (params, text) in enumerate(cases):
+        if record.timeouts >= PATIENCE:
+            return
         if guard and not text.strip():
             verdicts[index] = REJECT
             continue
@@ -177,7 +181,9 @@ def _run(check: Check, cases: Sequence[tuple[Any, str]], guard: bool, board: Boa
             seen_threads = threads()
         if took > limit:
             record.late(index, took)
-        elif value is True:
+            continue
+        record.timeouts = 0
+        if value is True:
             verdicts[index] = ACCEPT
         elif value is False:
             verdicts[index] = REJECT
@@ -190,14 +196,15 @@ class _Recorder:
 
     def __init__(self, board: Board, limit: int, terms: Terms) -> None:
         self._board, self._limit, self._terms = board, limit, terms
+        self.timeouts = 0  # in a row
 
     def raised(self, index: int, error: BaseException, took: int) -> None:
         self._board.microseconds[index] = took / 1000
         # What a verifier makes of the error that ends a late call is not its answer to the text.
         if isinstance(error, Expired) or took > self._limit:
-            self._board.write_detail(index, f"over the time limit of {self._terms.seconds:g} s")
-            self._board.verdicts[index] = TIMEOUT
+            self._timeout(index, f"over the time limit of {self._terms.seconds:g} s")
             return
+        self.timeouts = 0
         # The message may be the verifier's own code, so the clock runs again.
         self._board.clock[STARTED] = _now()
         told = describe(error, self._terms.memory_bytes)
@@ -206,7 +213,11 @@ class _Recorder:
         self._board.verdicts[index] = CRASH
 
     def late(self, index: int, took: int) -> None:
-        self._board.write_detail(index, f"answered after {took / 1e9:.2f} s")
+        self._timeout(index, f"answered after {took / 1e9:.2f} s")
+
+    def _timeout(self, index: int, detail: str) -> None:
+        self.timeouts += 1
+        self._board.write_detail(index, detail)
         self._board.verdicts[index] = TIMEOUT
 
     def returned(self, index: int, value: object) -> None:

@@ -19,7 +19,7 @@ from .invocations import Invocation
 from .pins import Catalogue, Implementation, UnknownPin
 from .recipes import address_of, caller_address_of, caller_recipe_of, recipe_of
 from .sandbox_board import LEFT_THREADS
-from .sandbox_child import Terms
+from .sandbox_child import PATIENCE, Terms
 from .sandbox_parent import Child, Death, SandboxLost, Zygote
 from .verdicts import Verdict, VerifierUnavailable
 
@@ -114,6 +114,7 @@ class Session:
         `seeds`, one a call, take the place of the session's seed: for the global generator and for langdetect.
         Raises UnknownPin for a key that no pin has, VerifierUnavailable for a pin that cannot be imported or called,
         and SandboxLost where processes cannot be had. What one call does to its process never reaches another call.
+        After ten timeouts in a row the rest of the batch is `not_run`.
         """
         if seeds is not None and len(seeds) != len(calls):
             raise ValueError(f"there are {len(seeds)} seeds for {len(calls)} calls; give one for each")
@@ -183,9 +184,16 @@ class Session:
 
     def _run(self, target: _Target, pieces: Pieces, result: BatchResult) -> BatchResult:
         pending = pieces.translate(result)
+        asked: list[int] = []
         while pending:
             piece = pieces.take(pending)
-            pending = piece[self._answer(target, pieces, piece, result) :] + pending[len(piece) :]
+            settled = self._answer(target, pieces, piece, result)
+            asked = [*asked, *piece[:settled]][-PATIENCE:]
+            pending = pending[settled:]
+            if [result.verdicts[index] for index in asked] == [Verdict.timeout] * PATIENCE:
+                for index in pending:
+                    result.put(index, Verdict.not_run, f"not asked: the {PATIENCE} calls before did not end in time")
+                break
         return result
 
     def _installed(self, implementation: Implementation) -> Path | cache.Missing:
@@ -211,7 +219,8 @@ class Session:
         if "unavailable" in told:
             raise VerifierUnavailable(target.key, told["unavailable"])
         self.downloads[target.key] = told["downloads"]
-        result.collect(child.board, piece, len(piece))
+        settled = child.board.first_unfinished(len(piece))  # fewer than all where its patience ended
+        result.collect(child.board, piece, settled)
         result.answers.update(
             (index, answer)
             for index, answer in zip(piece, told["told"], strict=False)
@@ -219,7 +228,7 @@ class Session:
         )
         if any(flags & LEFT_THREADS for flags in child.board.flags[: len(piece)]):
             self._drop(target.key)
-        return len(piece)
+        return settled
 
     def _after_death(
         self, target: _Target, pieces: Pieces, child: Child, death: Death, piece: Sequence[int], result: BatchResult
