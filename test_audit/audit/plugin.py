@@ -19,7 +19,7 @@ from verifiers_pinned.session import BatchResult
 from . import settling
 from .adjudications import WITNESS, Adjudications
 from .calls import Call, call_rows
-from .lock import Place, merge_lock, read_lock, write_lock
+from .lock import Place, merge_lock, write_lock
 from .settling import Asked, Case, Settlement
 
 _ADJUDICATIONS = pytest.StashKey[Adjudications]()
@@ -167,12 +167,12 @@ class Locksmith:
                     self.seen.update((Place(*place), said) for place, said in json.loads(str(value)))
 
     def pytest_sessionfinish(self) -> None:
-        adjudications = adjudications_of(self.config)
         pins = catalogue_of(self.config).implementations.values()
         versions = {each.key: each.source.version for each in pins}
         try:
-            # read again, because another run may have written it since this one began
-            lock = merge_lock(read_lock(adjudications.path), self.seen, adjudications.asks, versions)
+            # read again, because findings and lock may have been added to since this run began
+            adjudications = Adjudications.load(self.config.getoption("adjudications"))
+            lock = merge_lock(adjudications.lock, self.seen, adjudications.asks, versions)
             write_lock(adjudications.path, lock)
         except (DocumentError, StoreError) as error:
             self.told = f"the lock was not written: {error}"
