@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from verifiers_pinned import plugin
 from verifiers_pinned.marks import may_select
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,3 +99,15 @@ def test_workers_get_the_options_and_fixtures(project, monkeypatch):
     )
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["pins: twinkle, 1 implementations; checkouts given: josejg"])
+
+
+def test_an_audit_has_more_workers_than_cores_and_the_user_the_last_word(pytestconfig, monkeypatch):
+    monkeypatch.setattr(plugin.os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    monkeypatch.delenv("PYTEST_XDIST_AUTO_NUM_WORKERS", raising=False)
+    monkeypatch.setattr(plugin, "needs_pins", lambda _: True)
+    assert plugin.pytest_xdist_auto_num_workers(pytestconfig) == 3
+    monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "2")
+    assert plugin.pytest_xdist_auto_num_workers(pytestconfig) is None
+    monkeypatch.delenv("PYTEST_XDIST_AUTO_NUM_WORKERS")
+    monkeypatch.setattr(plugin, "needs_pins", lambda _: False)
+    assert plugin.pytest_xdist_auto_num_workers(pytestconfig) is None

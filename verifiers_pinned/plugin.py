@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -62,6 +63,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         )
     except PinError as error:
         raise pytest.UsageError(f"the pinned files cannot be had:\n{error}") from None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """With `-n auto`, half as many workers again as cores: a worker waits while its sandbox computes, and the reverse."""
+    if not needs_pins(config) or "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + (cores + 1) // 2
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
