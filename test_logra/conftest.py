@@ -1,4 +1,4 @@
-"""The optimizer's tests run on one thread, for equal bits, and are not even imported for a run that wants none of them."""
+"""The optimizer's tests run on one thread, for equal bits, and are not even imported where none is wanted."""
 
 import sys
 

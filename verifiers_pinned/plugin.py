@@ -67,7 +67,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """With `-n auto`, half as many workers again as cores: a worker waits while its sandbox computes, and the reverse."""
+    """With `-n auto`, half as many workers again as cores: a worker waits while its sandbox computes, and back."""
     if not needs_pins(config) or "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
