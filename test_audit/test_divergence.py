@@ -12,6 +12,7 @@ from audit.divergence import (
     split,
     told_split,
     version_of,
+    voters,
 )
 from reports.row import SIBLINGS
 from verifiers_pinned.verdicts import Verdict
@@ -40,7 +41,8 @@ def test_divergence(siblings, template, verifier_session, catalogue, record_rows
         record_rows(collection=template.collection, rows=rows, **names)
     told = [at for at in range(len(calls)) if at >= len(own) or len(split(verdicts, at)) > 1]
     if told:
-        settle_split(settle, [calls[at] for at in told], common_result(verdicts, told), version_of(pins))
+        asked = version_of(catalogue.implementations[key] for key in voters(verdicts))
+        settle_split(settle, [calls[at] for at in told], common_result(verdicts, told), asked)
 
 
 def settle_split(settle, calls, result, version):
@@ -63,6 +65,10 @@ def test_a_split_names_the_few():
 def test_what_was_not_asked_has_no_vote():
     assert split(VOTES, 0) == {YES: ["a", "b", "liar"]}
     assert split({"gone": [UNASKED]}, 0) == {}
+
+
+def test_who_was_not_asked_is_no_voter():
+    assert voters(VOTES) == ["a", "b", "liar"]
 
 
 def test_a_crash_is_a_side_of_its_own():

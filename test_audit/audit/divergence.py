@@ -42,6 +42,11 @@ def version_of(siblings: Iterable[Implementation]) -> str:
     return hashlib.sha256(told.encode()).hexdigest()[:8]
 
 
+def voters(verdicts: Verdicts) -> list[str]:
+    """Those who said anything: a checkout that was not given is among the siblings, and was not asked."""
+    return sorted(key for key, vector in verdicts.items() if any(verdict in VOTES for verdict in vector))
+
+
 def clusters(verdicts: Verdicts) -> list[tuple[str, ...]]:
     """Those whose verdicts are the same on every input, the largest cluster first."""
     found: dict[tuple[Verdict, ...], list[str]] = {}
