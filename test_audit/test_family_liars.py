@@ -68,6 +68,8 @@ def caught_by(liar, session, other):
     return {name for name, caught in families.items() if caught}
 
 
+# The liars are sent what the audit sends, and so the official data sets.
+@pytest.mark.audit
 @pytest.mark.parametrize("liar", LIARS)
 def test_a_liar_is_caught_by_these_families(sessions, liar):
     assert caught_by(liar, *sessions) == LIARS[liar][1]

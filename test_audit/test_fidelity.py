@@ -84,6 +84,7 @@ def test_arguments_are_different_valid_and_the_same_each_time():
         template.check_params(each.params)
 
 
+@pytest.mark.audit
 def test_extremes_reach_the_falsy_ones():
     given = given_params(TEMPLATES["ifbench/repeat:repeat_span"])
     assert any(each.params["n_start"] == 0 for each in given)
